@@ -237,8 +237,9 @@ Finding unreadable_tree(const MachineFacts& facts) {
   const bool not_permitted = facts.tree_error_code == EACCES || facts.tree_error_code == EPERM;
   return {problem, facts.tree_error,
           not_permitted ? "try again as root, or as a member of the user group 'rdtd'"
-                        : "umount and mount resctrl again; if it stays, report it with rdtctl "
-                          "snapshot"};
+          : facts.kernel_too_old
+              ? "use Linux 4.19 or newer"
+              : "umount and mount resctrl again; if it stays, report it with rdtctl snapshot"};
 }
 
 // What is wrong with the mounted tree, or with the policy on it.

@@ -35,6 +35,7 @@ struct MachineFacts {
   // Of the mounted tree.
   std::string tree_error;  // why it cannot be read; empty: it can
   int tree_error_code = 0;
+  bool kernel_too_old = false;                   // this is the reason
   std::vector<std::string> caches_without_ways;  // whose cbm_mask is 0: "L3"
   // What info/ of this machine offers: controls ("L3", "MB") and events of mon_features. Absent for
   // a copy of another machine's tree.

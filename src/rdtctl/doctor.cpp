@@ -157,6 +157,7 @@ MachineFacts find_facts(const Context& context) {
   if (!machine) {
     facts.tree_error = machine.error().text();
     facts.tree_error_code = machine.error().code;
+    facts.kernel_too_old = machine.error().detail == resctrl::too_old;
   } else {
     if (!context.snapshot_given) facts.offered = offered(*machine);
     read_groups(machine->capabilities, machine->snapshot, policy, facts);

@@ -18,8 +18,10 @@ namespace {
 
 Result<Mode> read_mode(const Filesystem& filesystem, const std::string& group) {
   const std::string file = file_of(group, "mode");
-  const auto text = filesystem.read(file);
-  if (!text) return std::unexpected(text.error());
+  auto text = filesystem.read(file);
+  if (!text && group == root_group && text.error().code == ENOENT && filesystem.read("schemata"))
+    text.error().detail = too_old;
+  if (!text) return std::unexpected(std::move(text.error()));
   if (const auto mode = parse_mode(*text)) return *mode;
   return misread(filesystem, file, fmt::format("unknown mode '{}'", trim(*text)));
 }

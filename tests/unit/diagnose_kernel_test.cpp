@@ -124,6 +124,13 @@ TEST(DiagnoseKernel, Mount) {
        },
        "problem cannot parse /r/info/L3/cbm_mask: it is no number -> umount and mount resctrl "
        "again; if it stays, report it with rdtctl snapshot\n"},
+      {"a kernel whose groups have no mode",
+       [](MachineFacts& facts) {
+         facts.tree_error = "cannot open /r/mode: No such file or directory";
+         facts.tree_error_code = ENOENT;
+         facts.kernel_too_old = true;
+       },
+       "problem cannot open /r/mode: No such file or directory -> use Linux 4.19 or newer\n"},
       {"a cache without ways",
        [](MachineFacts& facts) {
          facts.caches_without_ways = {"L3"};

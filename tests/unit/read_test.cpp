@@ -388,5 +388,16 @@ TEST(Read, Errors) {
   }
 }
 
+TEST(Read, AKernelWithoutModes) {
+  auto files = group_files("", "L3:0=f\n", "0\n", "");
+  files.erase("mode");
+  const auto machine = resctrl::read_machine(FixedTexts(files), {}, {});
+  ASSERT_FALSE(machine);
+  EXPECT_EQ(machine.error().text(),
+            "cannot open /resctrl/mode: No such file or directory (resctrl has this file since "
+            "Linux 4.19, which rdtd needs)");
+  EXPECT_EQ(machine.error().detail, resctrl::too_old);
+}
+
 }  // namespace
 }  // namespace rdtd

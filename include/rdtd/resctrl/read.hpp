@@ -51,6 +51,10 @@ inline constexpr const char* possible_cpus_file = "possible_cpus";
 inline constexpr const char* pseudo_locking_file = "pseudo_locking";
 [[nodiscard]] std::optional<bool> read_copied_pseudo_locking(const Filesystem& filesystem);
 
+// The detail of the error if a kernel is so old that its default group has no `mode`.
+inline constexpr std::string_view too_old =
+    "resctrl has this file since Linux 4.19, which rdtd needs";
+
 // The directories in info/ of what is counted, by name: "L3_MON", "MB_MON", "PERF_PKG_MON". A
 // machine that monitors has at least one.
 [[nodiscard]] Result<std::vector<std::string>> monitoring_directories(const Filesystem& filesystem);
