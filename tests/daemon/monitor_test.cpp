@@ -234,6 +234,27 @@ TEST_F(MonitorTest, OthersMayMonitorToo) {
   EXPECT_EQ(group_of(pid), "redis");
 }
 
+// But not if the rule says where to count it.
+TEST_F(MonitorTest, ARuleWithMonitorTakesProcessesFromOthers) {
+  for (const std::string monitor : {"front", "user-{user}"}) {
+    ASSERT_EQ(reload(redis_text + rule("web", monitor)), "");
+    const pid_t pid = processes.start({.name = "web"});
+    place_at_exec(pid);
+    reconcile();
+    const std::string own = group_of(pid);
+    EXPECT_EQ(own, monitor == "front" ? "redis/front" : "redis/user-0");
+    ASSERT_TRUE(kernel.resctrl.make("redis/mon_groups/theirs"));
+    put_by_another_tool("redis/mon_groups/theirs", pid);
+    reconcile();
+    EXPECT_EQ(group_of(pid), own);
+    put_by_another_tool("redis/mon_groups/theirs", pid);
+    place_at_exec(pid);
+    reconcile();
+    EXPECT_EQ(group_of(pid), own);
+    ASSERT_TRUE(kernel.resctrl.remove("redis/mon_groups/theirs"));
+  }
+}
+
 TEST_F(MonitorTest, OutlivesTheDaemon) {
   const pid_t pid = processes.start({.name = "web"});
   ASSERT_EQ(reload(web_and_others), "");
