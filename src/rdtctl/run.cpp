@@ -85,7 +85,7 @@ Client::Answer<UniqueFd> make_group(Client& client, const LeaseGroup& group, dou
     if (lease || lease.error().kind != Client::Failure::Kind::no_closid ||
         std::chrono::steady_clock::now() >= end)
       return lease;
-    if (!std::exchange(said, true)) note("rdtctl: waiting for a free CLOSID\n");
+    if (!std::exchange(said, true)) note("rdtctl: waiting for a free CLOSID or RMID\n");
   }
 }
 

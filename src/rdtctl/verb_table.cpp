@@ -399,7 +399,7 @@ void VerbTable::add_run() {
          "Run the command on these CPUs only")
       ->type_name("LIST");
   auto* wait =
-      run.add_option("--wait", given_.wait, "With an amount: wait so long for a free CLOSID");
+      run.add_option("--wait", given_.wait, "With an amount: wait so long for a CLOSID or RMID");
   allow_seconds(*wait->type_name("SECONDS"), 0, 1e9);
   // From its first word on, the command's options are its own.
   run.prefix_command()->fallthrough(false);

@@ -95,7 +95,7 @@ int reset(const Context& context);
 int run(const Context& context, const std::string& group, const CpuSet& cpus,
         std::vector<std::string> command);
 // The command gets a group of its own, whose name is chosen here.
-// `wait_seconds`: how long it waits for a free CLOSID.
+// `wait_seconds`: how long it waits for a free CLOSID or RMID.
 int run_leased(LeaseGroup group, const CpuSet& cpus, double wait_seconds,
                std::vector<std::string> command);
 int show(const Context& context, const std::string& group, bool measure,
