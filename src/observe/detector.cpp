@@ -18,8 +18,12 @@ namespace {
 constexpr double gap_seconds = 2;
 constexpr size_t most_watched = 20'000;
 
+// Only rows of caches are masks of ways: where traffic is counted in the domains of MB, "MB:0=100"
+// is an amount.
 Amounts amounts_of(const SchemataText& schemata, const std::string& resource, DomainId domain) {
-  return {schemata.ways(resource, domain), parse_unsigned<uint64_t>(schemata.value("MB", domain))};
+  const auto row = parse_resource(resource);
+  return {row && is_cache(*row) ? schemata.ways(resource, domain) : std::nullopt,
+          parse_unsigned<uint64_t>(schemata.value("MB", domain))};
 }
 
 bool is_watched(const DomainCounters& row) {

@@ -231,6 +231,21 @@ TEST(Blame, Bandwidth) {
                 "and redis went from 400.0 MiB/s to 200.0 MiB/s"});
 }
 
+// Where MB counts the traffic, "MB:0=100" is no mask of ways, and what is usual stays so.
+TEST(Blame, AChangeOfBandwidthIsNoChangeOfMasks) {
+  Film film({{"redis", "f", always(4), between(60, 90, 400, 200)},
+             {"batch", "f0", always(4), between(60, 90, 1, 700)}});
+  film.change = [](double t, Sample& sample) {
+    count_in({"MB"}, sample);
+    if (t == 0) sample.schemata["batch"] = "MB:0-1=50";
+    if (t == 59) sample.schemata["batch"] = "MB:0-1=100";
+  };
+  EXPECT_EQ(film.play(120).sentences,
+            std::vector<std::string>{
+                "MB 0: 900.0 MiB/s of traffic, 100% of the most seen; batch has 700.0 MiB/s of it, "
+                "and redis went from 400.0 MiB/s to 200.0 MiB/s"});
+}
+
 // A gap is no zero: neither a counter without a number, nor a domain that is offline, nor a sleep,
 // nor an RMID that another group had.
 TEST(Blame, GapsAreNoLoss) {

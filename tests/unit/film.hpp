@@ -30,6 +30,18 @@ inline std::function<double(double)> between(double from, double to, double low,
   return [=](double t) { return t >= from && t < to ? high : low; };
 }
 
+// Traffic is counted in domains of these kinds, and occupancy is not.
+inline void count_in(const std::vector<std::string>& kinds, Sample& sample) {
+  std::vector<DomainCounters> rows;
+  for (const std::string& kind : kinds)
+    for (DomainCounters row : sample.counters) {
+      row.resource = kind;
+      row.counters.erase(occupancy_counter);
+      rows.push_back(std::move(row));
+    }
+  sample.counters = std::move(rows);
+}
+
 struct Played {
   std::vector<std::string> sentences;
   std::vector<Episode> ended, running;
