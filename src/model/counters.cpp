@@ -1,8 +1,10 @@
 #include "rdtd/model/counters.hpp"
 
 #include <array>
+#include <utility>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/snapshot.hpp"
 
 namespace rdtd {
 
@@ -30,6 +32,26 @@ CounterKind kind_of_counter(std::string_view name) {
   if (name == "core_energy") return {joules};
   if (name == "activity") return {farads};
   return {events};
+}
+
+bool is_taken_before(std::string_view a, std::string_view b) {
+  const auto rank = [](std::string_view resource) {
+    const int kind = resource == to_string(Resource::L3)   ? 0
+                     : resource == to_string(Resource::MB) ? 1
+                                                           : 2;
+    return std::pair(kind, resource);
+  };
+  return rank(a) < rank(b);
+}
+
+std::string traffic_resource(const std::vector<DomainCounters>& rows) {
+  std::string_view out;
+  for (const DomainCounters& row : rows)
+    if ((out.empty() || is_taken_before(row.resource, out)) &&
+        row.counters.contains(traffic_counter) && !is_mon_group(row.group) &&
+        !row.resource.starts_with("sub_"))
+      out = row.resource;
+  return std::string(out);
 }
 
 }  // namespace rdtd

@@ -26,9 +26,12 @@ Amounts amounts_of(const SchemataText& schemata, const std::string& resource, Do
           parse_unsigned<uint64_t>(schemata.value("MB", domain))};
 }
 
-bool is_watched(const DomainCounters& row) {
+// Traffic that several kinds of domains count is the same: seen twice, it would be blamed twice.
+// `counting`: the kind whose traffic is taken.
+bool is_watched(const DomainCounters& row, const std::string& counting) {
   return !is_mon_group(row.group) && !row.resource.starts_with("sub_") &&
-         (row.counters.contains("llc_occupancy") || row.counters.contains("mbm_total_bytes"));
+         (row.counters.contains(occupancy_counter) ||
+          (row.resource == counting && row.counters.contains(traffic_counter)));
 }
 
 }  // namespace
@@ -74,13 +77,14 @@ std::vector<Episode> Detector::add(const Sample& sample) {
     out = running();
     domains_.clear();
   }
+  const std::string counting = traffic_resource(sample.counters);
   for (const DomainCounters& row : sample.counters)
-    if (is_watched(row) && knows(row)) (void)watch_of(row);
+    if (is_watched(row, counting) && knows(row)) (void)watch_of(row);
   const bool gap = is_gap(sample);
   for (auto& [place, watch] : domains_) watch->begin_sample(sample, gap);
   size_t watched = 0;
   for (const DomainCounters& row : sample.counters) {
-    if (!is_watched(row) || !knows(row)) continue;
+    if (!is_watched(row, counting) || !knows(row)) continue;
     // Each has a memory of its own. No machine has so many control groups: a file may.
     if (++watched > most_watched) break;
     const auto schemata = schemata_.find(group_label(row.group));

@@ -60,7 +60,7 @@ std::optional<double> bytes_in(const Tree& tree, DomainId domain) {
   std::optional<double> out;
   for (const DomainCounters& row : *counters) {
     if (row.resource != "L3" || row.domain != domain || is_mon_group(row.group)) continue;
-    const auto bytes = observe::number_of(row, observe::traffic_counter);
+    const auto bytes = observe::number_of(row, traffic_counter);
     if (!bytes) return std::nullopt;
     out = out.value_or(0) + *bytes;
   }

@@ -3,11 +3,11 @@
 #include <chrono>
 #include <utility>
 
+#include "rdtd/model/counters.hpp"
+
 namespace rdtd {
 
 namespace {
-
-constexpr const char* occupancy_counter = "llc_occupancy";
 
 std::optional<double> of_all_domains(const Used& used) {
   return used.reason ? std::nullopt : used.amount;

@@ -15,8 +15,6 @@
 
 namespace rdtd {
 
-constexpr const char* traffic_counter = "mbm_total_bytes";
-
 class GroupCounts {
  public:
   // Without resctrl nothing is counted, and no group has tasks.

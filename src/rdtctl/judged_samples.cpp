@@ -13,9 +13,10 @@
 namespace rdtd {
 
 void JudgedSamples::add(const observe::Sample& sample) {
+  const std::string traffic = traffic_resource(sample.counters);
   const bool number = std::ranges::any_of(sample.counters, [&](const DomainCounters& row) {
-    return !is_mon_group(row.group) && !row.resource.starts_with("sub_") &&
-           observe::number_of(row, observe::traffic_counter) &&
+    return !is_mon_group(row.group) && row.resource == traffic &&
+           observe::number_of(row, traffic_counter) &&
            (group_.empty() || group_label(row.group) == group_);
   });
   const bool before = std::exchange(had_number_, number);
@@ -28,7 +29,7 @@ std::string JudgedSamples::text(const std::string& none, const std::string& unse
                                 const ReadRecording& read) const {
   const std::string span =
       fmt::format("from {} to {}", time_text(read.from_usec), time_text(read.to_usec));
-  const std::string all = counted(read.samples, "sample"), counter = observe::traffic_counter;
+  const std::string all = counted(read.samples, "sample"), counter = traffic_counter;
   if (counted_ == 0)
     return fmt::format("{} {}: {} {} in {}.", unseen, span,
                        group_.empty() ? "no group has" : "it has no", counter, all);

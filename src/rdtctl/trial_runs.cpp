@@ -8,6 +8,7 @@
 #include "print.hpp"
 #include "progress.hpp"
 #include "rdtd/base/clock.hpp"
+#include "rdtd/model/counters.hpp"
 #include "rdtd/proc/perf_events.hpp"
 
 namespace rdtd {

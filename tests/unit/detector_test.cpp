@@ -246,6 +246,25 @@ TEST(Blame, AChangeOfBandwidthIsNoChangeOfMasks) {
                 "and redis went from 400.0 MiB/s to 200.0 MiB/s"});
 }
 
+TEST(Blame, WhatSeveralKindsOfDomainsCountIsTheSame) {
+  const struct {
+    std::vector<std::string> kinds;
+    const char* taken;
+  } rows[] = {{{"MB", "NODE"}, "MB"},
+              {{"NODE", "MB"}, "MB"},
+              {{"MB", "L3", "NODE"}, "L3"},
+              {{"NODE", "CLUSTER"}, "CLUSTER"},
+              {{"NODE"}, "NODE"}};
+  for (const auto& row : rows) {
+    Film film({{"redis", "f", always(4), between(60, 90, 400, 200)},
+               {"batch", "f0", always(4), between(60, 90, 1, 700)}});
+    film.change = [&](double, Sample& sample) { count_in(row.kinds, sample); };
+    const Played played = film.play(120);
+    ASSERT_EQ(played.ended.size(), 1U) << row.taken;
+    EXPECT_EQ(played.ended.front().resource, row.taken);
+  }
+}
+
 // A gap is no zero: neither a counter without a number, nor a domain that is offline, nor a sleep,
 // nor an RMID that another group had.
 TEST(Blame, GapsAreNoLoss) {

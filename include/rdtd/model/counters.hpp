@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "rdtd/model/resource.hpp"
 
@@ -40,5 +41,14 @@ struct CounterKind {
   bool cumulative = true;  // since the group was made; may jump when a monitor id is used again
 };
 [[nodiscard]] CounterKind kind_of_counter(std::string_view name);
+
+inline constexpr const char* occupancy_counter = "llc_occupancy";
+inline constexpr const char* traffic_counter = "mbm_total_bytes";
+
+// Several kinds of domains may count the same traffic. That of L3 is taken, else that of MB, else
+// that of the first by name: whether `a` is taken rather than `b`.
+[[nodiscard]] bool is_taken_before(std::string_view a, std::string_view b);
+// The kind of domains whose traffic is taken: "L3". "" if the control groups have no such counter.
+[[nodiscard]] std::string traffic_resource(const std::vector<DomainCounters>& rows);
 
 }  // namespace rdtd

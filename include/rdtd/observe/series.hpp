@@ -26,8 +26,6 @@ struct Series {
 
 // A counter's number in a row of a sample; nothing if it has none.
 [[nodiscard]] std::optional<double> number_of(const DomainCounters& row, const char* counter);
-inline constexpr const char* occupancy_counter = "llc_occupancy";
-inline constexpr const char* traffic_counter = "mbm_total_bytes";
 
 // Finds rates that are no traffic: the counter has jumped, as the sum of a control group does when
 // a monitoring group is moved to it.
