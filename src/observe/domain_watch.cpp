@@ -93,6 +93,7 @@ void DomainWatch::forget_old_masks() {
 
 void DomainWatch::add(const DomainCounters& row, const Amounts& amounts) {
   Track& track = groups_[row.group];
+  counts_traffic_ = counts_traffic_ || row.counters.contains(traffic_counter);
   const auto bytes = number_of(row, traffic_counter);
   // Its RMID is another one, or a monitoring group is gone, whose traffic was part of the sum.
   if (bytes && track.bytes && *bytes < *track.bytes) track.forget();
@@ -246,7 +247,14 @@ std::optional<double> DomainWatch::ceiling() const {
 }
 
 DomainTraffic DomainWatch::domain_traffic() const {
-  DomainTraffic out{resource_, domain_, total_, ceiling(), measured_ceiling_, gap_, {}};
+  DomainTraffic out{.resource = resource_,
+                    .domain = domain_,
+                    .traffic = total_,
+                    .ceiling = ceiling(),
+                    .measured = measured_ceiling_,
+                    .gap = gap_,
+                    .groups = {},
+                    .counts_traffic = counts_traffic_};
   const auto is_here = [](const auto& group) { return group.second.missing == 0; };
   if (std::ranges::none_of(groups_, is_here)) return out;
   for (const auto& [name, track] : groups_) {

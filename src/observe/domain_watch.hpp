@@ -174,8 +174,9 @@ class DomainWatch {
   std::vector<Groups::const_iterator> gainers_;          // that have more cache than they had
   std::map<std::string, uint64_t> excused_;  // when it was last said that nobody is to blame
   uint64_t now_usec_ = 0, monotonic_usec_ = 0;
-  double seconds_ = 0;  // since the sample before
-  bool gap_ = false;    // no rate is between them
+  double seconds_ = 0;           // since the sample before
+  bool gap_ = false;             // no rate is between them
+  bool counts_traffic_ = false;  // a group had such a counter, with or without a number
   double total_ = 0;
   size_t counted_ = 0;       // groups with a rate
   uint64_t moved_ways_ = 0;  // that a group whose mask changed may fill now, or could before

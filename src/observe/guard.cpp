@@ -99,12 +99,19 @@ std::string Guard::why_frozen(const Sample& sample) const {
   return drift == sample.marks.end() ? "" : *drift;
 }
 
-// The traffic that bandwidth limits is that of the L3 caches. A machine without such counters has
-// one resource, as a rule: two would both change the one amount that a domain has.
-std::map<DomainId, std::string> Guard::guarded(const std::vector<DomainTraffic>& domains) {
-  std::map<DomainId, std::string> out;
-  for (const DomainTraffic& domain : domains)
-    if (std::string& resource = out[domain.domain]; resource != "L3") resource = domain.resource;
+// Those of a kind that counts occupancy only have ids of their own: what MB limits is not there. Of
+// two kinds that count traffic, both would change the one amount that a domain has.
+std::vector<const DomainTraffic*> Guard::guarded(const std::vector<DomainTraffic>& domains) {
+  const bool any_counts = std::ranges::any_of(domains, &DomainTraffic::counts_traffic);
+  std::map<DomainId, const DomainTraffic*> taken;
+  for (const DomainTraffic& domain : domains) {
+    if (any_counts && !domain.counts_traffic) continue;
+    const auto [of_id, is_first] = taken.emplace(domain.domain, &domain);
+    if (!is_first && is_taken_before(domain.resource, of_id->second->resource))
+      of_id->second = &domain;
+  }
+  std::vector<const DomainTraffic*> out;
+  for (const auto& [id, domain] : taken) out.push_back(domain);
   return out;
 }
 
@@ -124,30 +131,8 @@ std::vector<GuardStep> Guard::add(const Sample& sample, const std::vector<Domain
   frozen_ = frozen;
   for (auto& [key, place] : places_) place.is_here = false;
   std::vector<GuardStep> out;
-  const auto resources = guarded(domains);
-  for (const DomainTraffic& domain : domains) {
-    if (resources.at(domain.domain) != domain.resource) continue;
-    Place& place = places_[{domain.resource, domain.domain}];
-    place.is_here = true;
-    if (place.usable_at == 0) place.usable_at = now_;
-    // Before a sample counts as seen: the amounts may be of long ago.
-    if (now_ - place.usable_at > blind_seconds(interval_))
-      give_all_back({domain.resource, domain.domain}, place, "there was no usable sample for long",
-                    out);
-    if (domain.gap) place.after_gap();
-    update_pairs(domain, place, out);
-    const auto is_here = [](const auto& pair) { return pair.second.is_here; };
-    if (std::ranges::none_of(place.pairs, is_here)) {
-      place.usable_at = now_;  // it holds nothing
-      continue;
-    }
-    if (!frozen.empty() || !is_usable(domain, place)) continue;
-    auto step = next(domain, place);
-    if (!step) continue;
-    // What was seen before the step is no measure for the next one.
-    for (auto& [group, pair] : place.pairs) pair.recent.clear();
-    out.push_back(std::move(*step));
-  }
+  const std::vector<const DomainTraffic*> all = guarded(domains);
+  for (const DomainTraffic* domain : all) add(*domain, frozen.empty(), out);
   if (frozen_.empty() && !domains.empty() && !protects_somebody(domains))
     frozen_ = "no group that is protected is here";
   // The kernel has reset what is offline: when it is here again, it begins with the policy's.
@@ -157,6 +142,29 @@ std::vector<GuardStep> Guard::add(const Sample& sample, const std::vector<Domain
     return !entry.second.is_here && now_ - entry.second.usable_at > gone_seconds;
   });
   return out;
+}
+
+void Guard::add(const DomainTraffic& domain, bool may_act, std::vector<GuardStep>& out) {
+  const Key key{domain.resource, domain.domain};
+  Place& place = places_[key];
+  place.is_here = true;
+  if (place.usable_at == 0) place.usable_at = now_;
+  // Before a sample counts as seen: the amounts may be of long ago.
+  if (now_ - place.usable_at > blind_seconds(interval_))
+    give_all_back(key, place, "there was no usable sample for long", out);
+  if (domain.gap) place.after_gap();
+  update_pairs(domain, place, out);
+  const auto is_here = [](const auto& pair) { return pair.second.is_here; };
+  if (std::ranges::none_of(place.pairs, is_here)) {
+    place.usable_at = now_;  // it holds nothing
+    return;
+  }
+  if (!may_act || !is_usable(domain, place)) return;
+  auto step = next(domain, place);
+  if (!step) return;
+  // What was seen before the step is no measure for the next one.
+  for (auto& [group, pair] : place.pairs) pair.recent.clear();
+  out.push_back(std::move(*step));
 }
 
 // What was learned stays.

@@ -445,6 +445,24 @@ TEST(GuardFaults, SaysThatNothingIsCounted) {
             "L3 0: there are no rates: no group has a number of mbm_total_bytes");
 }
 
+// An L3 that counts occupancy only has ids of its own, and one of them may be that of an MB.
+TEST(GuardFaults, ADomainThatCountsNoTrafficHidesNone) {
+  const std::vector<Program> programs = {{"redis", steadily(4)}, {"batch", steadily(10)}};
+  Plant plant(programs);
+  plant.header.ceilings = {{"MB", {{DomainId{0}, 10 * gib}}}};
+  plant.change = [](double, Sample& sample) {
+    for (size_t i = 0; i < 2; ++i) {
+      sample.counters[i].resource = "MB";
+      for (const uint32_t id : {0U, 122U})
+        sample.counters.push_back(
+            {sample.counters[i].group, "L3", DomainId{id}, {{"llc_occupancy", uint64_t{1}}}});
+    }
+  };
+  const std::vector<double> steps = amounts_of(Plant(programs).run(60), "batch");
+  EXPECT_GE(steps.size(), 2U);
+  EXPECT_EQ(amounts_of(plant.run(60), "batch"), steps);
+}
+
 // A domain has one amount, whatever is counted there.
 TEST(GuardFaults, TwoResourcesOfADomainAreGuardedOnce) {
   Plant one({{"redis", steadily(4)}, {"batch", steadily(10)}});

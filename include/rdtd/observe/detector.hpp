@@ -45,6 +45,7 @@ struct DomainTraffic {
   std::optional<double> measured;       // bytes/s; below the ceiling if more was seen
   bool gap = false;                     // no rate is between this sample and the one before
   std::map<std::string, Group> groups;  // by directory
+  bool counts_traffic = false;          // it has such a counter, with or without a number
 
   // Else the ceiling is the most that was seen.
   [[nodiscard]] bool is_measured() const { return measured && measured == ceiling; }

@@ -158,8 +158,9 @@ class Guard {
 
   // What is seen, and what may be judged by it: guard.cpp.
   [[nodiscard]] std::string why_frozen(const Sample& sample) const;
-  [[nodiscard]] static std::map<DomainId, std::string> guarded(
+  [[nodiscard]] static std::vector<const DomainTraffic*> guarded(
       const std::vector<DomainTraffic>& domains);
+  void add(const DomainTraffic& domain, bool may_act, std::vector<GuardStep>& out);
   [[nodiscard]] bool counts(const std::string& drift) const;
   [[nodiscard]] bool protects_somebody(const std::vector<DomainTraffic>& domains) const;
   [[nodiscard]] bool is_usable(const DomainTraffic& domain, Place& place);
