@@ -1,5 +1,7 @@
 #include "rdtd/model/counters.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <utility>
 
@@ -52,6 +54,12 @@ std::string traffic_resource(const std::vector<DomainCounters>& rows) {
         !row.resource.starts_with("sub_"))
       out = row.resource;
   return std::string(out);
+}
+
+std::string traffic_elsewhere(const CountedTraffic& traffic, const std::set<DomainId>& mb_domains) {
+  return fmt::format("traffic is counted in {} {}, and mb is set in domain{} {}", traffic.resource,
+                     domain_list(traffic.domains), mb_domains.size() == 1 ? "" : "s",
+                     domain_list(mb_domains));
 }
 
 }  // namespace rdtd

@@ -109,12 +109,23 @@ std::vector<DomainTraffic> Detector::traffic() const {
   for (const auto& [place, watch] : domains_) {
     DomainTraffic domain = watch->domain_traffic();
     if (domain.groups.empty()) continue;  // it is offline
+    add_amounts(domain);
     out.push_back(std::move(domain));
-    for (auto& [name, group] : out.back().groups)
-      if (const auto line = schemata_.find(group_label(name)); line != schemata_.end())
-        group.mb = line->second.value("MB", place.second);
   }
   return out;
+}
+
+void Detector::add_amounts(DomainTraffic& domain) const {
+  const SchemataText* known = nullptr;
+  bool is_set = false;
+  for (auto& [name, group] : domain.groups) {
+    const auto line = schemata_.find(group_label(name));
+    if (line == schemata_.end()) continue;
+    known = &line->second;
+    group.mb = known->value("MB", domain.domain);
+    is_set = is_set || !group.mb.empty();
+  }
+  if (known != nullptr && !is_set) domain.mb_domains = known->domains("MB");
 }
 
 std::vector<Stream> Detector::streams() const {

@@ -254,7 +254,8 @@ DomainTraffic DomainWatch::domain_traffic() const {
                     .measured = measured_ceiling_,
                     .gap = gap_,
                     .groups = {},
-                    .counts_traffic = counts_traffic_};
+                    .counts_traffic = counts_traffic_,
+                    .mb_domains = {}};
   const auto is_here = [](const auto& group) { return group.second.missing == 0; };
   if (std::ranges::none_of(groups_, is_here)) return out;
   for (const auto& [name, track] : groups_) {

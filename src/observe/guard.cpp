@@ -18,6 +18,20 @@ std::string no_number(const std::string& group) {
   return fmt::format("the counter of {} has no number", group_label(group));
 }
 
+// Why no group has an amount in any of the guarded domains; "" if one has, or if that is not known.
+std::string why_no_amount(const std::vector<const DomainTraffic*>& domains) {
+  CountedTraffic counted;
+  for (const DomainTraffic* domain : domains) {
+    if (!domain->mb_domains) return "";
+    counted.resource = domain->resource;
+    if (domain->counts_traffic) counted.domains.insert(domain->domain);
+  }
+  if (domains.empty()) return "";
+  const std::set<DomainId>& mb_domains = *domains.front()->mb_domains;
+  if (mb_domains.empty()) return "bandwidth is not set by MB here, and the guard changes only that";
+  return counted.domains.empty() ? "" : traffic_elsewhere(counted, mb_domains);
+}
+
 }  // namespace
 
 bool resets_guard(std::string_view mark) {
@@ -133,6 +147,7 @@ std::vector<GuardStep> Guard::add(const Sample& sample, const std::vector<Domain
   std::vector<GuardStep> out;
   const std::vector<const DomainTraffic*> all = guarded(domains);
   for (const DomainTraffic* domain : all) add(*domain, frozen.empty(), out);
+  if (frozen_.empty()) frozen_ = why_no_amount(all);
   if (frozen_.empty() && !domains.empty() && !protects_somebody(domains))
     frozen_ = "no group that is protected is here";
   // The kernel has reset what is offline: when it is here again, it begins with the policy's.

@@ -56,6 +56,16 @@ std::string_view SchemataText::value(std::string_view resource, DomainId domain)
   return text_of(entry.row) == resource && id <= entry.last ? text_of(entry.value) : "";
 }
 
+std::set<DomainId> SchemataText::domains(std::string_view row) const {
+  constexpr size_t most = 256;
+  std::set<DomainId> out;
+  for (const Entry& entry : std::ranges::equal_range(
+           entries_, row, {}, [this](const Entry& one) { return text_of(one.row); }))
+    for (uint64_t id = entry.first; id <= entry.last && out.size() < most; ++id)
+      out.insert(out.end(), DomainId{static_cast<uint32_t>(id)});
+  return out;
+}
+
 std::optional<uint64_t> SchemataText::ways(const std::string& resource, DomainId domain) const {
   std::optional<uint64_t> out;
   for (const char* suffix : {"", "CODE", "DATA"})

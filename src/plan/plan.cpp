@@ -194,19 +194,31 @@ void Planner::warn_of_foreign_groups(const Cache& cache) {
   report(cache.resource, found, Severity::warning);
 }
 
+// "" if it can do something.
+std::string Planner::why_guard_is_idle() const {
+  const auto mb = capabilities_.bandwidths.find(Resource::MB);
+  if (mb == capabilities_.bandwidths.end()) {
+    const auto* cap = find_control(std::string(to_string(Resource::MB)));
+    return cap == nullptr ? "this machine does not divide bandwidth"
+                          : fmt::format(
+                                "bandwidth is set by {} here, which the guard does not "
+                                "change",
+                                cap->first.name());
+  }
+  if (mb->second.unit == BandwidthUnit::mbps)
+    return "resctrl is mounted with mba_MBps, and the kernel changes the bandwidth by itself";
+  if (!capabilities_.num_rmids) return "this machine does not count the traffic of groups";
+  const CountedTraffic& traffic = snapshot_.traffic;
+  const bool is_known = !traffic.domains.empty();
+  const bool is_elsewhere = std::ranges::none_of(
+      mb->second.unlimited, [&](const auto& of) { return traffic.domains.contains(of.first); });
+  return is_known && is_elsewhere ? traffic_elsewhere(traffic, domains_.at(Resource::MB)) : "";
+}
+
 void Planner::warn_of_idle_guard() {
   if (policy_.guard.mode == GuardMode::off) return;
-  const bool by_kernel = std::ranges::any_of(capabilities_.bandwidths, [](const auto& bandwidth) {
-    return bandwidth.second.unit == BandwidthUnit::mbps;
-  });
-  const char* why =
-      !capabilities_.bandwidths.contains(Resource::MB) ? "this machine does not divide bandwidth"
-      : by_kernel
-          ? "resctrl is mounted with mba_MBps, and the kernel changes the bandwidth by itself"
-      : !capabilities_.num_rmids ? "this machine does not count the traffic of groups"
-                                 : nullptr;
-  if (why != nullptr)
-    warning(policy_.guard.where, fmt::format("the guard does nothing here: {}", why));
+  if (const std::string why = why_guard_is_idle(); !why.empty())
+    warning(policy_.guard.where, "the guard does nothing here: " + why);
 }
 
 // One warning for each, at the first thing of the policy that claims ways for itself.

@@ -25,9 +25,6 @@ namespace rdtd {
 [[nodiscard]] const DomainAmount* line_for(const AmountTables& tables, Resource resource,
                                            DomainId domain);
 
-// "0-3,8", as the kernel writes lists. Domain ids can be any number that fits.
-[[nodiscard]] std::string domain_list(const std::set<DomainId>& domains);
-
 // The line for a part of a cache (L3CODE): its own, else that of the whole cache (L3). Or null.
 [[nodiscard]] const DomainAmount* cache_line(const AmountTables& tables, Resource part,
                                              DomainId domain);
@@ -229,6 +226,7 @@ class Planner {
   void warn_of_cpus_counted_by_others(const Group& group);
   void warn_of_foreign_groups(const Cache& cache);
   void warn_of_unreadable_groups();
+  [[nodiscard]] std::string why_guard_is_idle() const;
   void warn_of_idle_guard();
   [[nodiscard]] bool is_alone_in_partition(const GroupTarget& group) const;
   void decide_modes();

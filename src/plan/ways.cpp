@@ -26,20 +26,6 @@ const DomainAmount* cache_line(const AmountTables& tables, Resource part, Domain
   return own != nullptr ? own : line_for(tables, resources_of_cache(part).front(), domain);
 }
 
-std::string domain_list(const std::set<DomainId>& domains) {
-  std::string out;
-  for (auto it = domains.begin(); it != domains.end();) {
-    const auto first = static_cast<uint32_t>(*it);
-    uint32_t last = first;
-    while (++it != domains.end() && static_cast<uint32_t>(*it) - last == 1)
-      last = static_cast<uint32_t>(*it);
-    if (!out.empty()) out += ',';
-    out += fmt::format("{}", first);
-    if (last != first) out += fmt::format("-{}", last);
-  }
-  return out;
-}
-
 namespace {
 
 const double* percent_of(const DomainAmount& line) {

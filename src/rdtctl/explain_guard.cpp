@@ -78,7 +78,9 @@ void print_guard(const Context& context, const GuardStatus& guard) {
   print("{}\n", guard.mode == "on"
                     ? "The guard is on: it changes mb within the ranges of the policy."
                     : "The guard is in shadow: it says what it would do, and changes nothing.");
-  if (guard.amounts.empty()) print("No group that has a range of mb was seen yet.\n");
+  // A problem may be why.
+  if (guard.amounts.empty() && guard.problem.empty())
+    print("No group that has a range of mb was seen yet.\n");
   print_amounts(context, guard);
   if (guard.steps.empty()) return;
   print("\n");

@@ -1,10 +1,13 @@
 #include "rdtd/resctrl/counters.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <string_view>
 
+#include "info_reader.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/resctrl/read.hpp"
 
@@ -101,6 +104,25 @@ Result<std::vector<DomainCounters>> read_counters(const Filesystem& filesystem) 
   for (const Filesystem::Entry& entry : *entries)
     if (done && is_group(entry)) done = append_groups(filesystem, entry.name, out);
   if (!done) return std::unexpected(done.error());
+  return out;
+}
+
+CountedTraffic where_traffic_is_counted(const Filesystem& filesystem,
+                                        const std::vector<std::string>& monitoring) {
+  CountedTraffic out;
+  for (const std::string& name : monitoring) {
+    const auto features = filesystem.read(fmt::format("info/{}/mon_features", name));
+    const std::string resource = monitored_resource(name);
+    if (features && features->contains(traffic_counter) &&
+        (out.resource.empty() || is_taken_before(resource, out.resource)))
+      out.resource = resource;
+  }
+  if (out.resource.empty()) return out;
+  const auto domains = list_counted(filesystem, "mon_data");
+  for (const Filesystem::Entry& entry : domains.value_or(std::vector<Filesystem::Entry>{}))
+    if (const auto place = parse_mon_directory(entry.name);
+        place && place->resource == out.resource)
+      out.domains.insert(place->domain);
   return out;
 }
 

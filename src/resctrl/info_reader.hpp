@@ -14,6 +14,10 @@ namespace rdtd::resctrl {
 
 // Directories in info/ of what is counted have it, those of what is divided do not.
 inline constexpr std::string_view monitoring_suffix = "_MON";
+// "L3_MON" counts in domains of L3.
+inline std::string monitored_resource(std::string_view directory) {
+  return std::string(directory.substr(0, directory.size() - monitoring_suffix.size()));
+}
 
 // The error for a file whose text has another form than the kernel documents.
 std::unexpected<Error> misread(const Filesystem& filesystem, const std::string& file,

@@ -11,6 +11,7 @@
 
 #include "info_reader.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/resctrl/counters.hpp"
 
 namespace rdtd::resctrl {
 
@@ -292,11 +293,12 @@ Result<Snapshot> read_once(const Filesystem& filesystem,
   for (const std::string& name : *monitoring)
     if (const auto mode = filesystem.read(fmt::format("info/{}/mbm_assign_mode", name));
         snapshot.mbm_resource.empty() && mode && mode->contains("[mbm_event]")) {
-      snapshot.mbm_resource = name.substr(0, name.size() - monitoring_suffix.size());
+      snapshot.mbm_resource = monitored_resource(name);
       const auto free = filesystem.read(fmt::format("info/{}/available_mbm_cntrs", name));
       if (!free && !is_absent(free.error())) return std::unexpected(free.error());
       snapshot.free_mbm_counters = parse_mbm_counters(free.value_or(""));
     }
+  snapshot.traffic = where_traffic_is_counted(filesystem, *monitoring);
   const Filesystem::Entry root{std::string(root_group), true, 0};
   if (auto read = append_group(filesystem, root, nullptr, !monitoring->empty(), snapshot); !read)
     return std::unexpected(read.error());

@@ -187,19 +187,36 @@ TEST(Bandwidth, WhereTheGuardDoesNothing) {
   Capabilities capabilities = machine(20, 1);
   capabilities.num_rmids.reset();
   const std::string protects = "[guard]\nmode = \"on\"\n[group.a]\nprotected = true\n";
+  CountedTraffic traffic;
   const auto warning_of = [&] {
+    Snapshot snapshot = untouched(capabilities);
+    snapshot.traffic = traffic;
     const std::string text =
         plan_text(protects + "[group.b]\nmb = \"10%..100%\"\n[daemon]\nunsupported = \"skip\"\n",
-                  capabilities, untouched(capabilities));
+                  capabilities, snapshot);
     return text.substr(0, text.find('\n'));
   };
-  EXPECT_EQ(warning_of(),
-            "p.toml:2:8: warning: the guard does nothing here: this machine does not count the "
-            "traffic of groups");
+  const std::string idle = "p.toml:2:8: warning: the guard does nothing here: ";
+  EXPECT_EQ(warning_of(), idle + "this machine does not count the traffic of groups");
   capabilities.bandwidths.clear();
-  EXPECT_EQ(warning_of(),
-            "p.toml:2:8: warning: the guard does nothing here: this machine does not divide "
-            "bandwidth");
+  EXPECT_EQ(warning_of(), idle + "this machine does not divide bandwidth");
+  for (const char* name : {"MB_MAX", "MBMAX"}) {
+    Control cap;
+    cap.unit = "percent";
+    cap.domains = {DomainId{0}};
+    capabilities.controls = {{Resource(name, false), cap}};
+    EXPECT_EQ(warning_of(), fmt::format("{}bandwidth is set by {} here, which the guard does not "
+                                        "change",
+                                        idle, name));
+  }
+  capabilities = machine(20, 2);
+  traffic = {"MB", {DomainId{2}, DomainId{3}}};
+  EXPECT_EQ(warning_of(), idle + "traffic is counted in MB 2-3, and mb is set in domains 0-1");
+  for (const CountedTraffic& counted : {CountedTraffic{"L3", {DomainId{0}, DomainId{1}}},
+                                        CountedTraffic{"MB", {DomainId{1}}}, CountedTraffic{}}) {
+    traffic = counted;
+    EXPECT_EQ(warning_of(), "create    a");
+  }
   capabilities = machine(20, 1);
   BandwidthInfo& mb = capabilities.bandwidths.at(Resource::MB);
   mb.unit = BandwidthUnit::mbps;

@@ -180,6 +180,10 @@ TEST(Blame, SchemataAsText) {
   EXPECT_EQ(text.value("M", id(1)), "");
   EXPECT_EQ(text.value("L3CODE", id(UINT32_MAX)), "");
   EXPECT_EQ(SchemataText("").value("MB", id(0)), "");
+  EXPECT_EQ(domain_list(text.domains("MB")), "0-2");
+  EXPECT_EQ(domain_list(text.domains("L3CODE")), "0-3,8-9");
+  EXPECT_EQ(domain_list(text.domains("L3")), "");
+  EXPECT_EQ(SchemataText("MB:1-4294967295=1").domains("MB").size(), 256U);
   const std::string long_text = "L3:0-1=ff MB:0-1=100";
   const SchemataText copy = SchemataText(long_text);
   EXPECT_EQ(copy.value("MB", id(1)), "100");

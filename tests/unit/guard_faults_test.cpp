@@ -463,6 +463,25 @@ TEST(GuardFaults, ADomainThatCountsNoTrafficHidesNone) {
   EXPECT_EQ(amounts_of(plant.run(60), "batch"), steps);
 }
 
+TEST(GuardFaults, SaysWhereTheAmountsAre) {
+  const struct {
+    const char *schemata, *frozen;
+  } rows[] = {
+      {"MB:2=100", "traffic is counted in L3 0, and mb is set in domain 2"},
+      {"L3:0=f MB:2-3=100;9=50", "traffic is counted in L3 0, and mb is set in domains 2-3,9"},
+      {"L3:0=f MBMAX:0=100", "bandwidth is not set by MB here, and the guard changes only that"},
+      {"MB:0=100;2=100", ""},
+      {"", ""},  // it could not be read
+  };
+  for (const auto& row : rows) {
+    Plant plant({{"redis", steadily(4)}, {"batch", steadily(10)}});
+    plant.change = [&](double, Sample& sample) {
+      for (auto& [group, schemata] : sample.schemata) schemata = row.schemata;
+    };
+    EXPECT_EQ(plant.run(5).guard.frozen(), row.frozen) << row.schemata;
+  }
+}
+
 // A domain has one amount, whatever is counted there.
 TEST(GuardFaults, TwoResourcesOfADomainAreGuardedOnce) {
   Plant one({{"redis", steadily(4)}, {"batch", steadily(10)}});

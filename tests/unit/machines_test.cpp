@@ -98,19 +98,24 @@ std::string describe(const Snapshot& snapshot) {
   return out;
 }
 
+Machine read(const std::string& name) {
+  const auto filesystem = resctrl::Kernel::open(RDTD_TEST_DATA "/" + name);
+  EXPECT_TRUE(filesystem) << filesystem.error().text();
+  auto machine = resctrl::read_machine(**filesystem,
+                                       resctrl::read_copied_mount_options(**filesystem), CpuSet{});
+  EXPECT_TRUE(machine) << machine.error().text();
+  return machine ? *std::move(machine) : Machine{};
+}
+
 class Machines : public testing::TestWithParam<const char*> {};
 
 TEST_P(Machines, CapabilitiesAndPlans) {
   const std::string name = GetParam();
-  const auto filesystem = resctrl::Kernel::open(RDTD_TEST_DATA "/" + name);
-  ASSERT_TRUE(filesystem) << filesystem.error().text();
-  const auto machine = resctrl::read_machine(
-      **filesystem, resctrl::read_copied_mount_options(**filesystem), CpuSet{});
-  ASSERT_TRUE(machine) << machine.error().text();
-  std::string text = describe(machine->capabilities) + describe(machine->snapshot);
+  const Machine machine = read(name);
+  std::string text = describe(machine.capabilities) + describe(machine.snapshot);
   for (const NamedPolicy& policy : policies)
     text += fmt::format("\n--- {}\n{}", policy.name,
-                        test::plan_text(policy.text, machine->capabilities, machine->snapshot));
+                        test::plan_text(policy.text, machine.capabilities, machine.snapshot));
 
   const std::string expected = RDTD_TEST_DATA "/" + name + ".expected";
   if (std::getenv("RDTD_REGENERATE") != nullptr) std::ofstream(expected) << text;
@@ -125,6 +130,31 @@ INSTANTIATE_TEST_SUITE_P(Data, Machines,
                                          "grace", "haswell-ep", "icelake-sp", "kunpeng",
                                          "kunpeng-caPbm", "riscv-cbqri", "sapphire-rapids",
                                          "skylake-sp", "skylake-sp-mbps", "vera"));
+
+// Whether traffic shows what an amount of bandwidth does.
+TEST(GuardOfMachines, WhereItDoesNothing) {
+  const struct {
+    const char *machine, *why;  // "": it does something
+  } rows[] = {
+      {"grace", ""},
+      {"arm-mpam", ""},
+      {"kunpeng", ""},
+      {"vera", "traffic is counted in MB 0, and mb is set in domain 2"},
+      {"kunpeng-caPbm", "bandwidth is set by MBMAX here, which the guard does not change"},
+      {"generic-native", "bandwidth is set by MB_MAX here, which the guard does not change"},
+  };
+  for (const auto& row : rows) {
+    const Machine machine = read(row.machine);
+    const std::string text = test::plan_text(
+        "[guard]\nmode = \"on\"\n[group.a]\nprotected = true\n[group.b]\nmb = \"10%..100%\"\n",
+        machine.capabilities, machine.snapshot);
+    const std::string why = row.why;
+    EXPECT_TRUE(text.starts_with(
+        why.empty() ? "create    a\n"
+                    : "p.toml:2:8: warning: the guard does nothing here: " + why + "\n"))
+        << row.machine << ": " << text;
+  }
+}
 
 }  // namespace
 }  // namespace rdtd

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -50,5 +51,14 @@ inline constexpr const char* traffic_counter = "mbm_total_bytes";
 [[nodiscard]] bool is_taken_before(std::string_view a, std::string_view b);
 // The kind of domains whose traffic is taken: "L3". "" if the control groups have no such counter.
 [[nodiscard]] std::string traffic_resource(const std::vector<DomainCounters>& rows);
+
+// Where traffic is counted. Without domains: nowhere, or not known.
+struct CountedTraffic {
+  std::string resource;  // "L3"
+  std::set<DomainId> domains;
+};
+// "traffic is counted in MB 0, and mb is set in domain 2": no traffic shows what an amount does.
+[[nodiscard]] std::string traffic_elsewhere(const CountedTraffic& traffic,
+                                            const std::set<DomainId>& mb_domains);
 
 }  // namespace rdtd

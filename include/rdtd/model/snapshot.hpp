@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rdtd/base/error.hpp"
+#include "rdtd/model/counters.hpp"
 #include "rdtd/model/cpu_list.hpp"
 #include "rdtd/model/mbm_assignments.hpp"
 #include "rdtd/model/schemata.hpp"
@@ -84,6 +85,7 @@ struct Snapshot {
   std::map<std::string, MbmAssignments> mbm_assignments;
   std::string mbm_resource;  // whose counters these are: "L3"
   std::map<DomainId, unsigned> free_mbm_counters;
+  CountedTraffic traffic;
   // The masks of the I/O devices, by cache, while io_alloc is enabled there. Under CDP only those
   // of the code: the kernel mirrors them.
   Schemata io;

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +47,9 @@ struct DomainTraffic {
   bool gap = false;                     // no rate is between this sample and the one before
   std::map<std::string, Group> groups;  // by directory
   bool counts_traffic = false;          // it has such a counter, with or without a number
+  // Where MB is set if it is not set here: in none, if there is no MB. Nothing: it is set here, or
+  // that is not known.
+  std::optional<std::set<DomainId>> mb_domains = std::nullopt;
 
   // Else the ceiling is the most that was seen.
   [[nodiscard]] bool is_measured() const { return measured && measured == ceiling; }
@@ -74,6 +78,8 @@ class Detector {
   [[nodiscard]] bool is_gap(const Sample& sample);
   [[nodiscard]] bool knows(const DomainCounters& row) const;
   [[nodiscard]] DomainWatch& watch_of(const DomainCounters& row);
+  // What its groups have of bandwidth, or where they have it instead.
+  void add_amounts(DomainTraffic& domain) const;
 
   Header header_;
   double monotonic_ = 0, time_ = 0;               // of the sample before, seconds

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,8 @@ class SchemataText {
   explicit SchemataText(std::string text);
   // "" if there is none. `resource`: as the row has it, "L3CODE".
   [[nodiscard]] std::string_view value(std::string_view resource, DomainId domain) const;
+  // The first of those that a row has an amount for: no machine has more, but a file may.
+  [[nodiscard]] std::set<DomainId> domains(std::string_view row) const;
   // The ways of a cache ("L3"), of instructions and data together.
   [[nodiscard]] std::optional<uint64_t> ways(const std::string& resource, DomainId domain) const;
 
