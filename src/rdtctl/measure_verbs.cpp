@@ -134,7 +134,7 @@ void VerbTable::add_bench() {
   refuse_empty(*bench.add_option("--html", options.html, "Write the result to this file too")
                     ->type_name("FILE"));
   bench.add_flag("--ceiling", given_.ceiling,
-                 "Instead: measure how much memory traffic each L3 domain can carry, for blame and "
+                 "Instead: measure how much memory traffic each domain can carry, for blame and "
                  "the guard");
   bench.callback([this, &bench] { exit_ = this->bench(bench); });
 }
