@@ -292,7 +292,7 @@ std::vector<Guard::State> Guard::states() const {
     for (const auto& [group, pair] : place.pairs)
       if (pair.is_here)
         out.push_back({group, key.first, key.second, pair.range, pair.amount,
-                       state_of(place, group), pair.seen});
+                       state_of(place, group), pair.flapping, pair.seen});
   return out;
 }
 

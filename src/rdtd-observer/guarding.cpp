@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ctime>
 #include <utility>
+#include <vector>
 
 #include "journal.hpp"
 #include "rdtd/base/clock.hpp"
@@ -127,7 +129,13 @@ GuardStatus Guarding::status() const {
     out.problem = "no step now: there are no samples";
   else if (!guard_->frozen().empty())
     out.problem = "no step now: " + guard_->frozen();
-  for (const observe::Guard::State& state : guard_->states()) {
+  const std::vector<observe::Guard::State> states = guard_->states();
+  const auto flapping = std::ranges::find(states, true, &observe::Guard::State::flapping);
+  if (out.problem.empty() && flapping != states.end())
+    out.problem =
+        fmt::format("{} {}: mb of {}: {}", flapping->resource, to_string(flapping->domain),
+                    group_label(flapping->group), flapping->text);
+  for (const observe::Guard::State& state : states) {
     GuardAmount row{group_label(state.group),
                     state.resource,
                     static_cast<uint32_t>(state.domain),

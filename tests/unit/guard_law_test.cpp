@@ -222,6 +222,7 @@ TEST(GuardLaw, FlappingEndsAtTheLowerEnd) {
   const auto states = ran.guard.states();
   ASSERT_EQ(states.size(), 1U);
   EXPECT_EQ(states.front().amount, 10);
+  EXPECT_TRUE(states.front().flapping);
   EXPECT_EQ(states.front().text,
             "it went up and down too often, and stays at its lower end until it or all protected "
             "groups were idle for 60 s");

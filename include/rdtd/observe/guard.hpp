@@ -72,6 +72,7 @@ class Guard {
     Range range;
     double amount = 0;
     std::string text;               // why it is left as it is; "" if it may be changed
+    bool flapping = false;          // it went up and down too often
     std::map<double, double> seen;  // bytes/s of the group by amount
   };
 
