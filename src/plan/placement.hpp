@@ -68,7 +68,7 @@ struct DomainRequest {
 struct DomainPlacement {
   std::vector<Cbm> exclusive;             // in the order of the request
   std::vector<std::vector<Cbm>> members;  // of each exclusive party
-  std::vector<Cbm> shared;                // likewise
+  std::vector<Cbm> shared;                // in the order of the request
   Cbm remainder;                          // the mask of a group that uses all that is left
   bool operator==(const DomainPlacement&) const = default;
 };

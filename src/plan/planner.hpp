@@ -1,7 +1,9 @@
 // Planner: the parts of one make_plan, and the values that they share. plan.cpp has the groups,
 // limits.cpp compares the policy with the machine's limits, mon_groups.cpp has the monitoring
-// groups, ways.cpp divides the caches, idle_ways.cpp warns of ways that nobody fills, locks.cpp has
-// the pseudo-locked regions, io.cpp the I/O devices, controls.cpp the controls without a word.
+// groups, ways.cpp divides the caches, idle_ways.cpp warns of ways that nobody fills,
+// joined_ways.cpp of exclusive ways that the hardware joins with another, locks.cpp has the
+// pseudo-locked regions, io.cpp the I/O devices, controls.cpp the controls without a word,
+// node_limits.cpp the limits of a whole node.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +23,7 @@
 
 namespace rdtd {
 
-// The same of a resource.
+// The line of a resource's table that holds for the domain. Or null.
 [[nodiscard]] const DomainAmount* line_for(const AmountTables& tables, Resource resource,
                                            DomainId domain);
 

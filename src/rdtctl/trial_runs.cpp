@@ -281,7 +281,7 @@ Or<TrialRuns::Ran> TrialRuns::choose_value(const Trial& condition, Ran ran, doub
   if (setup_.value == Value::traffic) ran.sample.value *= seconds;
   if (setup_.value != Value::traffic_of_tasks || !task_seconds || ran.sample.value == 0) return ran;
   if (*task_seconds <= 0) {
-    note("rdtctl: no task of group '{}' was at work all the time: measure it by --traffic\n",
+    note("rdtctl: no task of group '{}' was at work all the time: measure it by --metric traffic\n",
          condition.group);
     return std::unexpected(Exit::failed);
   }
