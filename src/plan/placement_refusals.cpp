@@ -14,7 +14,7 @@ namespace rdtd {
 
 namespace {
 
-std::string ways(uint64_t count) { return fmt::format("{} way{}", count, count == 1 ? "" : "s"); }
+std::string ways(uint64_t count) { return counted(count, "way"); }
 
 // "'4 ways'", "'40%' (8 ways)".
 std::string amount(const Party& party) {

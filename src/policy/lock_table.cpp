@@ -17,8 +17,6 @@ constexpr const char* example = R"(write l2 = { "1" = "256 KiB" })";
 // A name or number of a user or group. udev finds the number of a name (udev(7), OWNER).
 std::optional<Located<std::string>> read_identity(const FileReader& in, const toml::key& key,
                                                   const toml::node& node) {
-  constexpr std::string_view allowed =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
   const auto* number = node.as_integer();
   if (number == nullptr && !node.is_string()) {
     in.wrong_type(key, node, "a name or a number");
@@ -28,7 +26,7 @@ std::optional<Located<std::string>> read_identity(const FileReader& in, const to
       number == nullptr ? node.as_string()->get() : std::to_string(number->get()), in.at(node)};
   const std::string_view kind = key.str() == "owner" ? "user" : "user group";
   if (out.value.empty() || out.value.starts_with('-') ||
-      out.value.find_first_not_of(allowed) != std::string::npos) {
+      out.value.find_first_not_of(name_characters) != std::string::npos) {
     in.error(out.where, fmt::format("'{}' is no {}", printable(out.value), kind));
     return std::nullopt;
   }

@@ -9,6 +9,7 @@
 #include "characters.hpp"
 #include "line_meant.hpp"
 #include "plain_value.hpp"
+#include "rdtd/policy/toml_text.hpp"
 #include "synonyms.hpp"
 #include "text_scanner.hpp"
 
@@ -25,11 +26,6 @@ constexpr std::string_view letters_of_names =
 // The tables that have a name: [group.NAME].
 bool is_named_table(std::string_view table) {
   return table == "group" || table == "partition" || table == "pseudo_lock";
-}
-
-bool is_bare(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
-         c == '_';
 }
 
 std::string_view without_quotes(std::string_view text) {

@@ -23,11 +23,13 @@ std::string toml_string(std::string_view text) {
   return "\"" + out + "\"";
 }
 
+bool is_bare(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+         c == '_';
+}
+
 std::string toml_key(std::string_view name) {
-  const bool bare = !name.empty() && std::ranges::all_of(name, [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
-           c == '_';
-  });
+  const bool bare = !name.empty() && std::ranges::all_of(name, is_bare);
   return bare ? std::string(name) : toml_string(name);
 }
 

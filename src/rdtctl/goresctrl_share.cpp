@@ -34,9 +34,7 @@ std::string text_of_ways(const GoresctrlShare& share, Cbm ways) {
                                                   : fmt::format("ways {}", way_list(ways)));
 }
 
-std::string ways_text(unsigned count) {
-  return fmt::format("\"{} way{}\"", count, count == 1 ? "" : "s");
-}
+std::string ways_text(unsigned count) { return toml_string(counted(count, "way")); }
 
 std::string text_of_size(const GoresctrlShare& share, std::set<std::string>& lost) {
   if (share.ways ? share.ways->lowest() > 0 : share.low > 1) lost.insert(share.text);

@@ -9,6 +9,7 @@
 
 #include "import_foreign.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/policy/comm_name.hpp"
 #include "rdtd/policy/policy.hpp"
 #include "rdtd/policy/toml_text.hpp"
 #include "shell_words.hpp"
@@ -88,7 +89,6 @@ std::string user_condition(std::string_view user) {
 
 // A process is given by its name or by the path of its executable.
 std::string process_condition(std::string_view process) {
-  constexpr size_t longest_comm = 15;
   if (process.empty()) return "";
   if (process.starts_with('/')) return fmt::format("exe = {}\n", toml_string(process));
   if (process.size() > longest_comm)

@@ -1,10 +1,8 @@
 #include "leases.hpp"
 
-#include <fmt/chrono.h>
-#include <fmt/format.h>
-
 #include "rdtd/base/text.hpp"
 #include "rdtd/bus/client.hpp"
+#include "time_point.hpp"
 
 namespace rdtd {
 
@@ -12,9 +10,7 @@ void print_leases(const Context& context, const std::vector<LeaseStatus>& leases
   if (leases.empty()) return;
   std::vector<std::vector<std::string>> rows;
   for (const LeaseStatus& lease : leases)
-    rows.push_back({lease.name, std::to_string(lease.uid),
-                    fmt::format("{:%Y-%m-%d %H:%M:%S}",
-                                fmt::localtime(static_cast<std::time_t>(lease.since / 1'000'000))),
+    rows.push_back({lease.name, std::to_string(lease.uid), time_text(lease.since),
                     lease.groups.empty() ? "none" : join(lease.groups, " ")});
   print("\n");
   print_table(context, {{"LEASE"}, {"UID", true}, {"SINCE"}, {"GROUPS", false, true}}, rows);

@@ -18,12 +18,12 @@ int verbs::list(const Context& context, bool only_names) {
   JsonValue groups = JsonValue::array();
   std::vector<std::vector<std::string>> rows;
   for (const auto& [directory, state] : machine->snapshot.groups) {
-    groups.push_back(group_json(*machine, directory));
-    const auto tasks = machine->tree.read_tasks(directory).value_or(std::vector<pid_t>{});
+    JsonValue group = group_json(*machine, directory);
     rows.push_back({group_label(directory), made_by(*machine, directory),
                     std::string(to_string(state.mode)), format_cpu_list(state.cpus),
-                    std::to_string(tasks.size()),
+                    std::to_string(group["tasks"].get<size_t>()),
                     schemata_text(machine->capabilities, state.schemata)});
+    groups.push_back(std::move(group));
   }
   JsonValue json = {{"groups", groups}};
   if (const Schemata& masks = machine->snapshot.io; !masks.empty()) {

@@ -96,11 +96,6 @@ std::string why_no_directory(const std::string& name) {
   return {};
 }
 
-int report_error(const Error& error) {
-  const int exit = report(error);
-  return exit == Exit::no_resctrl ? Exit::failed : exit;  // the copy fails, not resctrl
-}
-
 }  // namespace
 
 // The copy gets its name when it is complete: a failed attempt leaves nothing that the next one
@@ -117,14 +112,14 @@ int verbs::snapshot(const Context& context, const std::string& directory) {
   std::error_code failure;
   const fs::file_type present = fs::symlink_status(target, failure).type();
   if (present != fs::file_type::not_found)
-    return report_error(
+    return report_file(
         {"make", directory, present == fs::file_type::none ? failure.value() : EEXIST, {}});
   const fs::path above = target.has_parent_path() ? target.parent_path() : ".";
   const auto parent = Directory::open_untrusted(above.string());
-  if (!parent) return report_error({"make", directory, parent.error().code, {}});
+  if (!parent) return report_file({"make", directory, parent.error().code, {}});
   const std::string temporary = fmt::format(".rdtctl-{}.new", ::getpid());
   const auto made = make_directory(*parent, temporary);
-  if (!made) return report_error({"make", directory, made.error().code, made.error().detail});
+  if (!made) return report_file({"make", directory, made.error().code, made.error().detail});
   Result<void> done = fill(context, *machine, *made);
   if (done &&
       ::renameat(parent->fd(), temporary.c_str(), parent->fd(), target.filename().c_str()) != 0)
@@ -132,7 +127,7 @@ int verbs::snapshot(const Context& context, const std::string& directory) {
   if (done) return Exit::ok;
   std::error_code ignored;
   fs::remove_all(above / temporary, ignored);
-  return report_error(done.error());
+  return report_file(done.error());
 }
 
 }  // namespace rdtd

@@ -103,10 +103,6 @@ constexpr auto same_verbs = std::to_array<Same>({
     {"completions, bash-completion", "completion"},
 });
 
-constexpr std::string_view how_to_remove =
-    "remove the group's table from its file in /etc/rdtd, then run 'rdtctl reload'; 'rdtctl "
-    "reset' removes every group that rdtd created";
-
 constexpr auto verb_advice = std::to_array<Advice>({
     {"start, stop, restart, try-restart, condrestart, enable, disable, serve, daemon, "
      "list-dependencies",

@@ -9,6 +9,9 @@ namespace rdtd {
 // A basic string with its quotes: nothing in the text can end it (toml.io, v1.0.0, "String").
 [[nodiscard]] std::string toml_string(std::string_view text);
 
+// Whether a bare key may have it.
+[[nodiscard]] bool is_bare(char c);
+
 // A bare key, or a basic string (toml.io, v1.0.0, "Keys").
 [[nodiscard]] std::string toml_key(std::string_view name);
 
