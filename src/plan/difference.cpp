@@ -7,6 +7,7 @@
 
 #include "rdtd/model/footprint.hpp"
 #include "rdtd/plan/mbm_counters.hpp"
+#include "value_of.hpp"
 
 namespace rdtd {
 
@@ -16,14 +17,10 @@ namespace {
 // cannot be written.
 Schemata changed_values(const Schemata& from, const Schemata& to) {
   Schemata out;
-  for (const auto& [resource, values] : to) {
-    const auto old_values = from.find(resource);
-    if (old_values == from.end()) continue;
+  for (const auto& [resource, values] : to)
     for (const auto& [domain, value] : values)
-      if (const auto old_value = old_values->second.find(domain);
-          old_value != old_values->second.end() && old_value->second != value)
+      if (const auto before = value_in(from, resource, domain); before && *before != value)
         out[resource][domain] = value;
-  }
   return out;
 }
 
@@ -31,9 +28,7 @@ Schemata values_at(const Schemata& from, const Schemata& places) {
   Schemata out;
   for (const auto& [resource, values] : places)
     for (const auto& [domain, value] : values)
-      if (const auto found = from.find(resource);
-          found != from.end() && found->second.contains(domain))
-        out[resource][domain] = found->second.at(domain);
+      if (const auto found = value_in(from, resource, domain)) out[resource][domain] = *found;
   return out;
 }
 
@@ -83,12 +78,11 @@ void take_as_granted(const std::vector<GroupTarget>& targets, const Capabilities
     if (group == snapshot.groups.end()) continue;
     for (auto& [resource, values] : group->second.schemata) {
       const uint32_t slack = capabilities.slack_of(resource);
-      const auto granted = target.state.schemata.find(resource);
-      if (slack == 0 || granted == target.state.schemata.end()) continue;
+      if (slack == 0) continue;
       for (auto& [domain, value] : values)
-        if (const auto found = granted->second.find(domain);
-            found != granted->second.end() && distance_of(found->second, value) <= slack)
-          value = found->second;
+        if (const auto granted = value_in(target.state.schemata, resource, domain);
+            granted && distance_of(*granted, value) <= slack)
+          value = *granted;
     }
   }
 }

@@ -8,16 +8,14 @@
 #include <algorithm>
 
 #include "rdtd/model/footprint.hpp"
+#include "value_of.hpp"
 
 namespace rdtd {
 
 namespace {
 
 Cbm mask_in(const Schemata& schemata, Resource resource, DomainId domain) {
-  const auto values = schemata.find(resource);
-  if (values == schemata.end()) return {};
-  const auto value = values->second.find(domain);
-  return value == values->second.end() ? Cbm{} : Cbm{value->second};
+  return Cbm{value_in(schemata, resource, domain).value_or(0)};
 }
 
 }  // namespace

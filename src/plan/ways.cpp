@@ -13,6 +13,7 @@
 #include "shares.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/footprint.hpp"
+#include "value_of.hpp"
 
 namespace rdtd {
 
@@ -53,12 +54,9 @@ namespace {
 Cbm common_mask(const Schemata& schemata, std::span<const Resource> parts, DomainId domain) {
   std::optional<Cbm> mask;
   for (const Resource part : parts) {
-    const auto values = schemata.find(part);
-    if (values == schemata.end()) return {};
-    const auto value = values->second.find(domain);
-    if (value == values->second.end()) return {};
-    if (mask && mask->bits != value->second) return {};
-    mask = Cbm{value->second};
+    const auto value = value_in(schemata, part, domain);
+    if (!value || (mask && mask->bits != *value)) return {};
+    mask = Cbm{*value};
   }
   return mask.value_or(Cbm{});
 }
