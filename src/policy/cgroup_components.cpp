@@ -10,6 +10,7 @@
 namespace rdtd {
 
 using pattern::Check;
+using pattern::doubtful;
 using pattern::Finding;
 using pattern::is_digits;
 using pattern::never;
@@ -30,15 +31,13 @@ std::string write_unit(std::string_view unit) {
 // A component that no process is in, whatever is above it.
 Check check_type(std::string_view text, std::string_view above, std::string_view name) {
   if (name == "kubepods-guaranteed.slice")
-    return Finding{fmt::format("'{}' holds nothing: guaranteed pods lie directly below "
-                               "kubepods.slice",
-                               text),
-                   "write \"/kubepods.slice\", after rules for burstable and besteffort", false};
+    return no_guaranteed_slice(
+        text, "write \"/kubepods.slice\", after rules for burstable and besteffort");
   if (name == "-.slice")
     return never(text, "the root slice has no cgroup of its own", "leave its component out");
   const std::string_view stem = name.substr(0, name.rfind('.'));
   if (stem.ends_with('@') && has_unit_type(name))
-    return never(text, "a template has no processes, only its instances have",
+    return never(text, pattern::only_instances,
                  write_unit(fmt::format("{}*{}", stem, name.substr(stem.size()))));
   // Elsewhere it is the name that somebody gave to a container.
   for (const std::string_view type : {".timer", ".path", ".target"})
@@ -57,10 +56,9 @@ Check check_slice(std::string_view text, std::string_view above, std::string_vie
   // What the slices begin below stays: the service of a user's manager.
   std::string_view front = text.substr(0, at - 1);
   while (front.ends_with(dot_slice)) front = front.substr(0, front.rfind('/'));
-  return Finding{
-      fmt::format("'{}' may not match: systemd puts {} into {}", text, name, parent),
-      write(fmt::format("{}{}{}", front, path_of_slice(name), text.substr(at + name.size()))),
-      false};
+  return doubtful(
+      text, fmt::format("systemd puts {} into {}", name, parent),
+      write(fmt::format("{}{}{}", front, path_of_slice(name), text.substr(at + name.size()))));
 }
 
 // "write user_unit = "x.service" and user = 1000"
@@ -78,21 +76,20 @@ Check check_place(std::string_view text, std::string_view above, std::string_vie
   const bool is_instance =
       name.contains('@') && above == "system.slice" && name.ends_with(".service");
   if (name.starts_with("user@") && name.ends_with(".service") && above == "user.slice")
-    return Finding{
-        fmt::format("'{}' may not match: systemd puts {} into a slice of its user", text, name),
-        text.ends_with(name) ? write_unit(name) : "", false};
+    return doubtful(text, fmt::format("systemd puts {} into a slice of its user", name),
+                    text.ends_with(name) ? write_unit(name) : "");
   // user-runtime-dir@1000.service is the system's.
   if (name.ends_with(".service") && !name.starts_with("user") && above.starts_with("user-") &&
       above.ends_with(dot_slice))
-    return Finding{
-        fmt::format("'{}' may not match: a user's own services are in user@UID.service", text),
-        hint_for_users_service(text, above, name), false};
+    return doubtful(text, "a user's own services are in user@UID.service",
+                    hint_for_users_service(text, above, name));
   const bool is_alone = above.empty() && name != "init.scope" &&
                         (name.ends_with(".service") || name.ends_with(".scope"));
   if (!is_instance && !is_alone) return std::nullopt;
-  return Finding{fmt::format("'{}' may not match: systemd puts {} into a slice{}", text, name,
-                             is_instance ? " of its template" : ""),
-                 text.ends_with(name) ? write_unit(name) : "", false};
+  return doubtful(
+      text,
+      fmt::format("systemd puts {} into a slice{}", name, is_instance ? " of its template" : ""),
+      text.ends_with(name) ? write_unit(name) : "");
 }
 
 // "/system.slice/mysql"
@@ -111,10 +108,8 @@ Check check_missing_type(std::string_view text, std::string_view above, std::str
     meant = fmt::format("write vm = {}", rdtd::quoted(name));
   else if (name == "besteffort" || name == "burstable")
     meant = fmt::format("write unit = \"kubepods-{}.slice\"", name);
-  return Finding{fmt::format("'{}' may not match: what systemd has in a slice ends in .service, "
-                             ".scope or .slice",
-                             text),
-                 std::move(meant), false};
+  return doubtful(text, "what systemd has in a slice ends in .service, .scope or .slice",
+                  std::move(meant));
 }
 
 // "/docker/redis", where docker makes its cgroups itself: they have whole IDs. Elsewhere they are
@@ -124,8 +119,8 @@ Check check_docker(std::string_view text, const std::vector<std::string_view>& c
     return std::nullopt;
   const std::string_view id = components[2];
   if (id.empty() || is_whole_id(id) || id == "buildkit" || id == "buildx") return std::nullopt;
-  return Finding{fmt::format("'{}' may not match: a container's cgroup has its whole ID", text),
-                 hint_for_part_of_id(id, fmt::format("**/*{}*", id)), false};
+  return doubtful(text, "a container's cgroup has its whole ID",
+                  hint_for_part_of_id(id, fmt::format("**/*{}*", id)));
 }
 
 }  // namespace

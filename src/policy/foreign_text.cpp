@@ -13,10 +13,10 @@
 namespace rdtd {
 
 using pattern::Check;
-using pattern::Finding;
 using pattern::is_comm;
 using pattern::is_digits;
 using pattern::is_identity;
+using pattern::misunderstood;
 using pattern::never;
 using pattern::write;
 
@@ -102,13 +102,8 @@ Check check_word_in_front(ConditionKind kind, std::string_view text) {
   const bool certain = is_identity(kind) || kind == ConditionKind::exe ||
                        kind == ConditionKind::container || kind == ConditionKind::cgroup ||
                        (is_comm(kind) && text.size() > longest_comm);
-  std::string hint = write_condition(kind, key, meant);
-  if (certain)
-    return never(text, "the value stands alone, without a word before it", std::move(hint));
-  return Finding{fmt::format("'{}' may not match what it was meant for: the value stands alone, "
-                             "without a word before it",
-                             text),
-                 std::move(hint), false};
+  return misunderstood(text, "the value stands alone, without a word before it",
+                       write_condition(kind, key, meant), certain);
 }
 
 Check check_template(ConditionKind kind, std::string_view text) {
@@ -130,11 +125,7 @@ Check check_variable(ConditionKind kind, std::string_view text) {
   // A '$' can be in a name: of a Java class, of a machine of a Windows domain.
   const bool can_be_name = at > 0 && text[at + 1] != '{' && kind != ConditionKind::container &&
                            kind != ConditionKind::pod;
-  if (can_be_name)
-    return Finding{
-        fmt::format("'{}' may not match what it was meant for: rules have no variables", text),
-        std::move(hint), false};
-  return never(text, "rules have no variables", std::move(hint));
+  return misunderstood(text, "rules have no variables", std::move(hint), !can_be_name);
 }
 
 // "--user firefox", as systemctl has it.
@@ -166,10 +157,7 @@ Check check_percent(ConditionKind kind, std::string_view text) {
     std::ranges::replace(meant, '%', '*');
   }
   const bool is_all = meant.find_first_not_of('*') == std::string::npos;
-  return Finding{fmt::format("'{}' may not match what it was meant for: in a glob, '%' stands for "
-                             "itself",
-                             text),
-                 is_all ? "" : write(meant), false};
+  return misunderstood(text, "in a glob, '%' stands for itself", is_all ? "" : write(meant), false);
 }
 
 }  // namespace

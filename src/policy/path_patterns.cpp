@@ -13,6 +13,7 @@
 namespace rdtd {
 
 using pattern::Check;
+using pattern::doubtful;
 using pattern::Finding;
 using pattern::never;
 using pattern::write;
@@ -120,22 +121,18 @@ Check check_place_of_exe(std::string_view text) {
   if (text.starts_with("/proc/") || text.starts_with("/sys/"))
     return never(text, "no program lies there", std::string(how_to_find_exe));
   if (const std::string_view inside = path_in_container(text); inside.size() > 1)
-    return Finding{fmt::format("'{}' may not match: of a process in a container, the kernel shows "
-                               "the path within it",
-                               text),
-                   pattern::write_what_is_named(inside), false};
+    return doubtful(text, "of a process in a container, the kernel shows the path within it",
+                    pattern::write_what_is_named(inside));
   const std::string_view file = pattern::last_component(text);
   if (is_data(text))
-    return Finding{fmt::format("'{}' may not match: it looks like a file that is no program", text),
-                   has_unit_type(file) ? fmt::format("write unit = {}", rdtd::quoted(file)) : "",
-                   false};
+    return doubtful(text, "it looks like a file that is no program",
+                    has_unit_type(file) ? fmt::format("write unit = {}", rdtd::quoted(file)) : "");
   const bool is_device = text.starts_with("/dev/") && !text.starts_with("/dev/shm/");
   // What lies in the other two has messages of its own.
   const bool is_setting = text.starts_with("/etc/") && !text.starts_with("/etc/init.d/") &&
                           !text.starts_with("/etc/alternatives/");
   if (is_device || is_setting)
-    return Finding{fmt::format("'{}' may not match: programs lie elsewhere", text),
-                   std::string(how_to_find_exe), false};
+    return doubtful(text, "programs lie elsewhere", std::string(how_to_find_exe));
   return std::nullopt;
 }
 
@@ -192,26 +189,26 @@ Check check_exe(std::string_view text) {
   for (const std::string_view script :
        {".sh", ".bash", ".py", ".pl", ".rb", ".jar", ".js", ".php", ".lua", ".R"})
     if (text.ends_with(script) || text.starts_with("/etc/init.d/"))
-      return Finding{
-          fmt::format("'{}' may not match: the executable of a script is its interpreter", text),
-          "'name' or 'cmdline' matches a script", false};
+      return doubtful(text, "the executable of a script is its interpreter",
+                      "'name' or 'cmdline' matches a script");
   const bool is_of_windows = text.contains("drive_c") || text.contains("Program Files");
   if (lower(text).ends_with(".exe") && (is_of_windows || !text.starts_with('/')))
-    return Finding{
-        fmt::format("'{}' may not match: if it is a Windows program, its executable is Wine's",
-                    text),
-        "'name' or 'cmdline' matches the program", false};
+    return doubtful(text, "if it is a Windows program, its executable is Wine's",
+                    "'name' or 'cmdline' matches the program");
   for (const std::string_view link : {"/bin/", "/sbin/", "/lib/", "/lib64/"})
     if (text.starts_with(link))
-      return Finding{fmt::format("'{}' may not match: where {} is a link, the kernel shows /usr{}",
-                                 text, link.substr(0, link.size() - 1), text),
-                     fmt::format("write [{}, {}]", rdtd::quoted(text),
-                                 rdtd::quoted(fmt::format("/usr{}", text))),
-                     false};
+      return doubtful(text,
+                      fmt::format("where {} is a link, the kernel shows /usr{}",
+                                  link.substr(0, link.size() - 1), text),
+                      fmt::format("write [{}, {}]", rdtd::quoted(text),
+                                  rdtd::quoted(fmt::format("/usr{}", text))));
   return std::nullopt;
 }
 
 namespace {
+
+constexpr std::string_view root_of_hierarchy =
+    "the path of a cgroup begins at the root of its hierarchy";
 
 // Paths of other filesystems than that of cgroups, or of where it was mounted in former times.
 Check check_other_mount(std::string_view text) {
@@ -230,11 +227,8 @@ Check check_other_mount(std::string_view text) {
     if (text.starts_with(mount)) {
       const std::string now = fmt::format("/sys/fs/cgroup/{}", text.substr(mount.size()));
       const auto path = path_in_hierarchy(now);
-      return Finding{
-          fmt::format("'{}' may not match: the path of a cgroup begins at the root of its "
-                      "hierarchy",
-                      text),
-          path ? pattern::write_what_is_named(*path) : write("/"), false};
+      return doubtful(text, root_of_hierarchy,
+                      path ? pattern::write_what_is_named(*path) : write("/"));
     }
   return std::nullopt;
 }
@@ -246,7 +240,7 @@ Check check_cgroup(std::string_view text) {
     return never(text, pattern::is_root_slice, std::string(pattern::every_process));
   if (auto found = check_other_mount(text)) return found;
   if (const auto path = path_in_hierarchy(text))
-    return never(text, "the path of a cgroup begins at the root of its hierarchy", write(*path));
+    return never(text, root_of_hierarchy, write(*path));
   if (!is_absolute(text))
     return never(text, "a cgroup path begins with '/'", hint_for_relative(text));
   if (find_specifier(text) != std::string_view::npos)
@@ -257,10 +251,7 @@ Check check_cgroup(std::string_view text) {
   if (std::string escaped =
           with_escaped_scopes(text.ends_with('/') ? text.substr(0, text.size() - 1) : text);
       escaped.contains('\\') && !text.contains('\\'))
-    return Finding{fmt::format("'{}' may not match: systemd writes the '-' in the name of a "
-                               "machine as '\\x2d'",
-                               text),
-                   write(escaped), false};
+    return doubtful(text, pattern::escaped_machine, write(escaped));
   return check_cgroup_components(text);
 }
 

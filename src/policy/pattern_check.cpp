@@ -27,11 +27,13 @@
 namespace rdtd {
 
 using pattern::Check;
+using pattern::doubtful;
 using pattern::every_process;
 using pattern::Finding;
 using pattern::is_comm;
 using pattern::is_digits;
 using pattern::is_identity;
+using pattern::misunderstood;
 using pattern::never;
 using pattern::write;
 
@@ -159,9 +161,7 @@ Check check_slip(ConditionKind kind, std::string_view text, bool in_array) {
   }
   const bool array = slip->meant.size() > 1 && !in_array;
   std::string hint = array ? fmt::format("write [{}]", list) : fmt::format("write {}", list);
-  if (slip->certain) return never(text, slip->why, std::move(hint));
-  return Finding{fmt::format("'{}' may not match what it was meant for: {}", text, slip->why),
-                 std::move(hint), false};
+  return misunderstood(text, slip->why, std::move(hint), slip->certain);
 }
 
 bool is_script(std::string_view path) {
@@ -183,10 +183,7 @@ Check check_cmdline(std::string_view text, bool in_array) {
         anywhere(), false};
   const std::string_view program = text.substr(0, text.find_first_of(" *"));
   if (is_script(program))
-    return Finding{
-        fmt::format("'{}' may not match: the command line of a script begins with its interpreter",
-                    text),
-        anywhere(), false};
+    return doubtful(text, "the command line of a script begins with its interpreter", anywhere());
   const bool is_word = text.find_first_of(" /*?[|") == std::string_view::npos;
   if (is_word && !in_array && !text.starts_with('-'))
     return Finding{fmt::format("'{}' is a whole command line, without any argument", text),

@@ -22,6 +22,9 @@ struct Finding {
 using Check = std::optional<Finding>;
 
 constexpr std::string_view every_process = "name = \"*\" holds for every process";
+constexpr std::string_view only_instances = "a template has no processes, only its instances have";
+constexpr std::string_view escaped_machine =
+    "systemd writes the '-' in the name of a machine as '\\x2d'";
 constexpr std::string_view is_root_slice = "the root slice has no cgroup, and holds every process";
 
 // Its values are names of threads, which the kernel cuts.
@@ -37,6 +40,19 @@ constexpr std::string_view is_root_slice = "the root slice has no cgroup, and ho
 [[nodiscard]] inline Finding never(std::string_view pattern, std::string_view why,
                                    std::string hint = {}) {
   return {fmt::format("'{}' can never match: {}", pattern, why), std::move(hint)};
+}
+
+[[nodiscard]] inline Finding doubtful(std::string_view pattern, std::string_view why,
+                                      std::string hint) {
+  return {fmt::format("'{}' may not match: {}", pattern, why), std::move(hint), false};
+}
+
+// Of a pattern that matches something else if it matches at all, which is not `certain` to fail.
+[[nodiscard]] inline Finding misunderstood(std::string_view pattern, std::string_view why,
+                                           std::string hint, bool certain) {
+  if (certain) return never(pattern, why, std::move(hint));
+  return {fmt::format("'{}' may not match what it was meant for: {}", pattern, why),
+          std::move(hint), false};
 }
 
 [[nodiscard]] inline std::string write(std::string_view pattern) {

@@ -7,6 +7,7 @@
 namespace rdtd {
 
 using pattern::Check;
+using pattern::doubtful;
 using pattern::Finding;
 using pattern::is_digits;
 using pattern::write;
@@ -39,14 +40,10 @@ Check check_pod_slice(std::string_view text, std::string_view name) {
     std::ranges::replace(meant.begin() + static_cast<std::ptrdiff_t>(pod) + 4, meant.end(), '-',
                          '_');
   if (meant != name)
-    return Finding{fmt::format("'{}' may not match: where systemd makes the slice of a pod, its "
-                               "UID has '_' instead of '-'",
-                               text),
-                   write(with(text, name, meant)), false};
+    return doubtful(text, "where systemd makes the slice of a pod, its UID has '_' instead of '-'",
+                    write(with(text, name, meant)));
   if (name.substr(0, pod) != "kubepods-guaranteed") return std::nullopt;
-  return Finding{
-      fmt::format("'{}' holds nothing: guaranteed pods lie directly below kubepods.slice", text),
-      write(fmt::format("kubepods-pod{}{}", uid, dot_slice)), false};
+  return no_guaranteed_slice(text, write(fmt::format("kubepods-pod{}{}", uid, dot_slice)));
 }
 
 // "docker-redis.scope": the runtimes write the whole ID there.
@@ -54,10 +51,9 @@ Check check_container_scope(std::string_view text, std::string_view name) {
   const std::string_view id = id_in_scope(name);
   if (id.empty() || is_whole_id(id)) return std::nullopt;
   const std::string_view runtime = name.substr(0, name.size() - id.size() - dot_scope.size());
-  return Finding{
-      fmt::format("'{}' may not match: a container's scope has its whole ID", text),
-      hint_for_part_of_id(id, with(text, name, fmt::format("{}{}*{}", runtime, id, dot_scope))),
-      false};
+  return doubtful(
+      text, "a container's scope has its whole ID",
+      hint_for_part_of_id(id, with(text, name, fmt::format("{}{}*{}", runtime, id, dot_scope))));
 }
 
 // "user-alice.slice", "user@alice.service"
@@ -67,10 +63,9 @@ Check check_user_unit(std::string_view text, std::string_view name) {
   // podman makes user-libpod_pod_ID.slice.
   if (user.empty() || is_digits(user) || user.contains('-') || user.starts_with("libpod_"))
     return std::nullopt;
-  return Finding{
-      fmt::format("'{}' may not match: systemd has the number of the user there", text),
-      fmt::format("write user = {}, or the number that 'id -u {}' shows", rdtd::quoted(user), user),
-      false};
+  return doubtful(text, "systemd has the number of the user there",
+                  fmt::format("write user = {}, or the number that 'id -u {}' shows",
+                              rdtd::quoted(user), user));
 }
 
 }  // namespace
@@ -96,6 +91,12 @@ std::string_view id_in_scope(std::string_view name) {
     if (const std::string_view id = between(name, runtime, dot_scope); !id.empty())
       return id.starts_with("conmon-") ? std::string_view() : id;
   return {};
+}
+
+Finding no_guaranteed_slice(std::string_view text, std::string hint) {
+  return {
+      fmt::format("'{}' holds nothing: guaranteed pods lie directly below kubepods.slice", text),
+      std::move(hint), false};
 }
 
 Check check_runtime_unit(std::string_view text, std::string_view name) {

@@ -12,6 +12,9 @@ namespace rdtd {
 // `name`: the component, without wildcards; `text`: the whole pattern.
 [[nodiscard]] pattern::Check check_runtime_unit(std::string_view text, std::string_view name);
 
+// Of a slice of guaranteed pods, which nobody makes.
+[[nodiscard]] pattern::Finding no_guaranteed_slice(std::string_view text, std::string hint);
+
 // "redis" of "docker-redis.scope", as the runtimes name the scopes of containers; else "".
 [[nodiscard]] std::string_view id_in_scope(std::string_view name);
 

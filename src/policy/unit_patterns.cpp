@@ -19,6 +19,7 @@
 namespace rdtd {
 
 using pattern::Check;
+using pattern::doubtful;
 using pattern::Finding;
 using pattern::is_digits;
 using pattern::last_component;
@@ -164,12 +165,14 @@ Check check_whose(ConditionKind kind, std::string_view unit, std::string_view te
                    fmt::format("if it is the user's, write user_unit = {}", rdtd::quoted(text)),
                    false};
   if (unit == "kubepods-guaranteed.slice")
-    return Finding{fmt::format("'{}' holds nothing: guaranteed pods lie directly below "
-                               "kubepods.slice",
-                               text),
-                   "write unit = \"kubepods.slice\", after rules for burstable and besteffort",
-                   false};
+    return no_guaranteed_slice(
+        text, "write unit = \"kubepods.slice\", after rules for burstable and besteffort");
   return std::nullopt;
+}
+
+// Of a name without the type of a unit that was probably meant to be something else.
+Finding is_service(std::string_view text, std::string hint) {
+  return {fmt::format("'{0}' is the service '{0}.service'", text), std::move(hint), false};
 }
 
 }  // namespace
@@ -187,35 +190,25 @@ Check check_unit(ConditionKind kind, std::string_view text) {
                      write(text.substr(0, text.size() - 2)), false};
   if (const size_t dot = text.rfind('.'); dot != std::string_view::npos && !has_unit_type(text))
     if (const auto type = misspelt_type(text.substr(dot + 1)))
-      return Finding{fmt::format("'{}' is the service '{}.service'", text, text),
-                     write(fmt::format("{}.{}", text.substr(0, dot), *type)), false};
+      return is_service(text, write(fmt::format("{}.{}", text.substr(0, dot), *type)));
   constexpr std::string_view of_desktop = ".desktop";
   if (text.ends_with(of_desktop) && text.size() > of_desktop.size()) {
     // Desktops write the '-' of its name as "\\x2d".
     std::string name(text.substr(0, text.rfind('.')));
     std::ranges::replace(name, '-', '*');
-    return Finding{
-        fmt::format("'{0}' is the service '{0}.service'", text),
-        text.find_first_of("*\\") == text.npos
-            ? fmt::format("write user_unit = {}", rdtd::quoted(fmt::format("app-*{}*", name)))
-            : "",
-        false};
+    return is_service(
+        text, text.find_first_of("*\\") == text.npos
+                  ? fmt::format("write user_unit = {}", rdtd::quoted(fmt::format("app-*{}*", name)))
+                  : "");
   }
   for (const std::string& meant : {unit_of_file(text), unit_before_colon(text)})
-    if (!meant.empty())
-      return Finding{fmt::format("'{0}' is the service '{0}.service'", text),
-                     pattern::write_what_is_named(meant), false};
+    if (!meant.empty()) return is_service(text, pattern::write_what_is_named(meant));
   if (std::string hint = hint_for_qos(text); kind == ConditionKind::unit && !hint.empty())
-    return Finding{fmt::format("'{0}' is the service '{0}.service'", text),
-                   fmt::format("if it is the QoS class: {}", hint), false};
+    return is_service(text, fmt::format("if it is the QoS class: {}", hint));
   if (const std::string slice = slice_meant(kind, text); !slice.empty())
-    return Finding{fmt::format("'{}' is the service '{}.service'", text, text), write(slice),
-                   false};
+    return is_service(text, write(slice));
   if (const std::string escaped = escaped_scope(text); !escaped.empty())
-    return Finding{fmt::format("'{}' may not match: systemd writes the '-' in the name of a "
-                               "machine as '\\x2d'",
-                               text),
-                   write(escaped), false};
+    return doubtful(text, pattern::escaped_machine, write(escaped));
   if (text == "-.slice")
     return never(text, pattern::is_root_slice, std::string(pattern::every_process));
   const std::string unit = complete_unit_name(std::string(text));
@@ -224,7 +217,7 @@ Check check_unit(ConditionKind kind, std::string_view text) {
   if (unit.find_first_of("*?[\\") == std::string::npos)
     if (auto found = check_runtime_unit(text, unit)) return found;
   if (stem.ends_with('@'))
-    return never(text, "a template has no processes, only its instances have",
+    return never(text, pattern::only_instances,
                  write(fmt::format("{}*{}", stem, unit.substr(stem.size()))));
   for (const std::string_view type : {".timer", ".path", ".target", ".device", ".automount"})
     if (unit.ends_with(type))
