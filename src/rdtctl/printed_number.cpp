@@ -14,7 +14,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "rdtd/base/text.hpp"
+#include "rdtd/base/directory.hpp"
 #include "rdtd/base/unique_fd.hpp"
 
 namespace rdtd {
@@ -77,17 +77,6 @@ constexpr char is_number = 'n', is_none = 'e';
   ::_exit(0);
 }
 
-std::string read_all(int pipe) {
-  std::string out;
-  char buffer[4096];
-  for (;;) {
-    const ssize_t length = ::read(pipe, buffer, sizeof buffer);
-    if (length < 0 && errno == EINTR) continue;
-    if (length <= 0) return out;
-    out.append(buffer, static_cast<size_t>(length));
-  }
-}
-
 }  // namespace
 
 std::expected<double, std::string> printed_number_within(unsigned seconds,
@@ -109,7 +98,7 @@ std::expected<double, std::string> printed_number_within(unsigned seconds,
     write_number(writer.get(), output, expression);
   }
   writer = UniqueFd();
-  const std::string text = read_all(reader.get());
+  const std::string text = read_all(reader.get(), "a pipe").value_or("");
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {}
   if (text.empty()) throw std::regex_error(std::regex_constants::error_complexity);
   if (text.front() == is_none) return std::unexpected(text.substr(1));
