@@ -201,11 +201,6 @@ std::string instead_of_words(std::string_view word, std::string_view key,
 
 }  // namespace
 
-AmountTable AmountReader::read(const FileReader& in, Holder holder, Resource resource,
-                               const toml::key& key, const toml::node& node) {
-  return read_table(in, holder, resource, key, node);
-}
-
 ControlTables AmountReader::read_controls(const FileReader& in, const toml::key& key,
                                           const toml::node& node) {
   ControlTables out;
@@ -226,13 +221,13 @@ ControlTables AmountReader::read_controls(const FileReader& in, const toml::key&
       in.error(in.at(control), fmt::format("'{}' has a key of its own", name),
                fmt::format("write {} in [group.NAME]", lower(name)));
     else
-      out.emplace(name, read_table(in, Holder::other, std::nullopt, control, value));
+      out.emplace(name, read(in, Holder::other, std::nullopt, control, value));
   }
   return out;
 }
 
-AmountTable AmountReader::read_table(const FileReader& in, Holder holder, const Of& resource,
-                                     const toml::key& key, const toml::node& node) {
+AmountTable AmountReader::read(const FileReader& in, Holder holder, const Of& resource,
+                               const toml::key& key, const toml::node& node) {
   if (const toml::table* table = node.as_table())
     return read_domains(in, holder, resource, key, *table);
   auto amount = read_amount(in, holder, resource,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 
 #include "file_reader.hpp"
@@ -19,17 +20,15 @@ class AmountReader {
  public:
   // Whose amounts: only the default group can have "remainder", only groups have ranges.
   enum class Holder { default_group, group, other };
-  [[nodiscard]] AmountTable read(const FileReader& in, Holder holder, Resource resource,
+  // Of which resource; nothing for a control.
+  using Of = std::optional<Resource>;
+  [[nodiscard]] AmountTable read(const FileReader& in, Holder holder, const Of& resource,
                                  const toml::key& key, const toml::node& node);
   // The tables of control = { NAME = amount }.
   [[nodiscard]] ControlTables read_controls(const FileReader& in, const toml::key& key,
                                             const toml::node& node);
 
  private:
-  // `resource`: nothing for a control.
-  using Of = std::optional<Resource>;
-  AmountTable read_table(const FileReader& in, Holder holder, const Of& resource,
-                         const toml::key& key, const toml::node& node);
   AmountTable read_domains(const FileReader& in, Holder holder, const Of& resource,
                            const toml::key& key, const toml::table& table);
   // A key that lists domains, in the table of `key`.

@@ -31,10 +31,6 @@ class Definitions {
   [[nodiscard]] bool has_plain() const { return has_plain_; }
   [[nodiscard]] size_t size() const { return index_.size(); }
   // Null if there is none.
-  [[nodiscard]] const T* find(const std::string& name) const {
-    const auto entry = index_.find(name);
-    return entry == index_.end() ? nullptr : &*all_[entry->second];
-  }
   [[nodiscard]] T* find(const std::string& name) {
     const auto entry = index_.find(name);
     return entry == index_.end() ? nullptr : &*all_[entry->second];
