@@ -151,6 +151,10 @@ std::optional<std::string> path_glob_problem(std::string_view pattern) {
   return std::nullopt;
 }
 
+bool has_wildcard(std::string_view pattern) {
+  return pattern.find_first_of("*?[") != std::string_view::npos;
+}
+
 bool glob_is_literal(std::string_view pattern) {
   return pattern.find_first_of(special) == std::string_view::npos;
 }

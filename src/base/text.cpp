@@ -29,6 +29,14 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+bool is_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 std::string_view trim(std::string_view text) {
   constexpr std::string_view space = " \t\r\n";
   const size_t begin = text.find_first_not_of(space);
@@ -188,6 +196,15 @@ std::optional<std::string> nearest_name(std::string_view name,
     }
   }
   return nearest;
+}
+
+std::string did_you_mean(std::string_view meant) {
+  return "did you mean '" + std::string(meant) + "'?";
+}
+
+std::string nearest_question(std::string_view name, std::span<const std::string> candidates) {
+  const auto nearest = nearest_name(name, candidates);
+  return nearest ? "; " + did_you_mean(*nearest) : "";
 }
 
 }  // namespace rdtd

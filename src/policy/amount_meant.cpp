@@ -6,7 +6,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <initializer_list>
 #include <utility>
 
 #include "rdtd/base/text.hpp"
@@ -37,10 +36,6 @@ class Guessing {
 };
 
 thread_local bool Guessing::under_way_ = false;
-
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, word) != words.end();
-}
 
 // A number with a word behind it.
 struct Quantity {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "rdtd/base/glob.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
 #include "runtime_units.hpp"
@@ -12,7 +13,6 @@ namespace rdtd {
 using pattern::Check;
 using pattern::doubtful;
 using pattern::Finding;
-using pattern::is_digits;
 using pattern::never;
 using pattern::write;
 
@@ -20,9 +20,7 @@ namespace {
 
 constexpr std::string_view dot_slice = ".slice";
 
-bool is_literal_name(std::string_view component) {
-  return component.find_first_of("*?[\\") == std::string_view::npos;
-}
+bool is_literal_name(std::string_view component) { return glob_is_literal(component); }
 
 std::string write_unit(std::string_view unit) {
   return fmt::format("write unit = {}", rdtd::quoted(unit));

@@ -14,7 +14,6 @@ namespace rdtd {
 
 using pattern::Check;
 using pattern::is_comm;
-using pattern::is_digits;
 using pattern::is_identity;
 using pattern::misunderstood;
 using pattern::never;

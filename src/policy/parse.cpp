@@ -272,9 +272,9 @@ std::string Builder::did_you_mean(std::string_view name, std::span<const std::st
   if (names.size() > comparisons_left_) return {};
   comparisons_left_ -= names.size();
   for (const std::string& known : names)
-    if (lower(known) == lower(name)) return fmt::format("did you mean '{}'?", known);
+    if (lower(known) == lower(name)) return rdtd::did_you_mean(known);
   const auto nearest = nearest_name(name, names);
-  return nearest ? fmt::format("did you mean '{}'?", *nearest) : "";
+  return nearest ? rdtd::did_you_mean(*nearest) : "";
 }
 
 // Of the group of a rule that there is not.

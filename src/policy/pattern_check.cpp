@@ -31,7 +31,6 @@ using pattern::doubtful;
 using pattern::every_process;
 using pattern::Finding;
 using pattern::is_comm;
-using pattern::is_digits;
 using pattern::is_identity;
 using pattern::misunderstood;
 using pattern::never;
@@ -123,7 +122,7 @@ Check check_identity(ConditionKind kind, std::string_view text) {
   if (text == "*")
     return never(text, fmt::format("'{}' takes names and numbers, not patterns", to_string(kind)),
                  std::string(every_process));
-  if (text.find_first_of("*?[") != std::string_view::npos)
+  if (has_wildcard(text))
     return never(text, fmt::format("'{}' takes names and numbers, not patterns", to_string(kind)),
                  fmt::format("list them: {} = [\"NAME\", \"NAME\"]", to_string(kind)));
   if (text.size() == 2 && text.front() == '%')

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "plain_value.hpp"
+#include "rdtd/base/text.hpp"
 #include "rdtd/policy/policy.hpp"
 
 namespace rdtd::pattern {
@@ -66,10 +67,6 @@ constexpr std::string_view is_root_slice = "the root slice has no cgroup, and ho
   for (const std::string_view type : {".service", ".scope", ".slice"})
     if (name.ends_with(type)) name.remove_suffix(type.size());
   return name.find_first_not_of("*?/.-@") == std::string_view::npos ? "" : write(pattern);
-}
-
-[[nodiscard]] inline bool is_digits(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 [[nodiscard]] inline std::string_view last_component(std::string_view path) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "rdtd/base/glob.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/virtual_machine.hpp"
 #include "runtime_units.hpp"
@@ -33,7 +34,7 @@ bool is_image(std::string_view text, size_t slash) {
 
 // Nothing of a pattern: "ghcr.io/*" names no container.
 std::string hint_for_image(std::string_view text) {
-  if (text.find_first_of("*?[") != std::string_view::npos) return {};
+  if (has_wildcard(text)) return {};
   const std::string_view last = last_component(text.substr(0, text.find('@')));
   const std::string_view name = last.substr(0, last.find(':'));
   return name.empty() ? "" : write(name);
@@ -257,7 +258,7 @@ Check check_vm(std::string_view text) {
     constexpr std::string_view begin = "machine-qemu-";
     const size_t dash = stem.find('-', std::min(begin.size(), stem.size()));
     if (stem.starts_with(begin) && dash != std::string_view::npos && !stem.contains('\\') &&
-        pattern::is_digits(stem.substr(begin.size(), dash - begin.size())))
+        is_digits(stem.substr(begin.size(), dash - begin.size())))
       return named(stem.substr(dash + 1), "it is the name that 'virsh list' shows");
     return named(is_escaped ? "" : stem, "it is the name that 'virsh list' shows");
   }

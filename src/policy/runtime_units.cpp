@@ -4,12 +4,13 @@
 #include <array>
 #include <string>
 
+#include "rdtd/base/text.hpp"
+
 namespace rdtd {
 
 using pattern::Check;
 using pattern::doubtful;
 using pattern::Finding;
-using pattern::is_digits;
 using pattern::write;
 
 namespace {

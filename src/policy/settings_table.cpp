@@ -62,7 +62,7 @@ std::optional<std::string> SettingsTable::choice(const FileReader& in, const tom
   in.error(text->where,
            fmt::format("'{}' in [{}] must be one of {}, not '{}'", key.str(), name_,
                        join(choices, ", "), text->value),
-           nearest ? fmt::format("did you mean '{}'?", *nearest) : otherwise);
+           nearest ? did_you_mean(*nearest) : otherwise);
   return std::nullopt;
 }
 

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "cgroup_components.hpp"
+#include "rdtd/base/glob.hpp"
 
 namespace rdtd {
 
@@ -119,7 +120,7 @@ class Search {
     above_.assign(names_.size() + 1, any);
     const std::string kind = fmt::format("{} ", static_cast<size_t>(ConditionKind::cgroup));
     for (const auto& [name, pattern] : names_) {
-      if (!name.starts_with(kind) || name.find_first_of("*?[") != std::string::npos) continue;
+      if (!name.starts_with(kind) || has_wildcard(name)) continue;
       size_t at = kind.size();
       for (size_t depth = 0; depth < deepest; depth++) {
         at = name.find('/', at + 1);
@@ -135,7 +136,7 @@ class Search {
     constexpr size_t deepest = 32;
     const std::string kind = fmt::format("{} ", static_cast<size_t>(of));
     for (const auto& [name, pattern] : names_) {
-      if (!name.starts_with(kind) || name.find_first_of("*?[") != std::string::npos) continue;
+      if (!name.starts_with(kind) || has_wildcard(name)) continue;
       std::string unit = name.substr(kind.size());
       for (size_t depth = 0; depth < deepest && above_[pattern] == any; depth++) {
         unit = slice_above(unit);

@@ -280,8 +280,6 @@ const Synonym* find_synonym(std::string_view word, const auto& has) {
   return nullptr;
 }
 
-std::string did_you_mean(std::string_view key) { return fmt::format("did you mean '{}'?", key); }
-
 // All keys if a line has room for them, else those that policies have most.
 std::string main_keys(std::span<const std::string> keys) {
   constexpr size_t room_for_all = 80;

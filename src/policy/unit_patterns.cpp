@@ -11,6 +11,7 @@
 #include "characters.hpp"
 #include "foreign_text.hpp"
 #include "path_patterns.hpp"
+#include "rdtd/base/glob.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
 #include "runtime_units.hpp"
@@ -21,7 +22,6 @@ namespace rdtd {
 using pattern::Check;
 using pattern::doubtful;
 using pattern::Finding;
-using pattern::is_digits;
 using pattern::last_component;
 using pattern::never;
 using pattern::write;
@@ -214,7 +214,7 @@ Check check_unit(ConditionKind kind, std::string_view text) {
   const std::string unit = complete_unit_name(std::string(text));
   const std::string_view stem = std::string_view(unit).substr(0, unit.rfind('.'));
   if (auto found = check_whose(kind, unit, text)) return found;
-  if (unit.find_first_of("*?[\\") == std::string::npos)
+  if (glob_is_literal(unit))
     if (auto found = check_runtime_unit(text, unit)) return found;
   if (stem.ends_with('@'))
     return never(text, pattern::only_instances,
@@ -225,11 +225,9 @@ Check check_unit(ConditionKind kind, std::string_view text) {
           text, fmt::format("no process is in a {}", type.substr(1)),
           type == ".timer" || type == ".path" ? write(fmt::format("{}.service", stem)) : "");
   if (unit.ends_with(".socket"))
-    return Finding{fmt::format("'{}' has no processes for long: a socket starts a service", text),
-                   stem.find_first_of("*?[") == std::string_view::npos
-                       ? write(fmt::format("{}.service", stem))
-                       : "name the services",
-                   false};
+    return Finding{
+        fmt::format("'{}' has no processes for long: a socket starts a service", text),
+        !has_wildcard(stem) ? write(fmt::format("{}.service", stem)) : "name the services", false};
   return kind == ConditionKind::unit ? check_manager(text) : std::nullopt;
 }
 

@@ -77,9 +77,8 @@ int check_groups(Client& client, const verbs::BenchOptions& options) {
     // Monitoring groups are not among them.
     const std::string control(control_group_of(group_directory(group)));
     if (group.empty() || std::ranges::find(names, group_label(control)) != names.end()) continue;
-    const auto nearest = nearest_name(group, names);
     note("rdtctl: there is no group '{}' in the policy in force{}\n", group,
-         nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
+         nearest_question(group, names));
     return Exit::failed;
   }
   return Exit::ok;

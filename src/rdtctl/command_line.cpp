@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "first_guesses.hpp"
 #include "rdtd/base/break_lines.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/amount.hpp"
@@ -115,7 +116,23 @@ std::optional<std::string> name_meant(const std::string& name,
 // "; did you mean 'x'?", or nothing.
 std::string nearest_text(const std::string& name, const std::vector<std::string>& names) {
   const auto nearest = name_meant(name, names);
-  return nearest ? fmt::format("; did you mean '{}'?", *nearest) : "";
+  return nearest ? "; " + did_you_mean(*nearest) : "";
+}
+
+// The same of an option of these parts of the command line. One letter is near every other one, so
+// only long options are meant.
+std::string nearest_option(const std::string& word, std::initializer_list<const CLI::App*> parts) {
+  constexpr std::string_view dashes = "--";
+  const std::string given = option_name(word);
+  if (!given.starts_with(dashes)) return {};
+  std::vector<std::string> names;  // without their dashes, which do not count as letters
+  for (const CLI::App* part : parts)
+    if (part != nullptr)
+      for (const CLI::Option* option : options_of(*part, false))
+        if (const std::string name = name_of(*option); name.starts_with(dashes))
+          names.push_back(name.substr(dashes.size()));
+  const auto meant = name_meant(given.substr(dashes.size()), names);
+  return meant ? fmt::format("; {}", did_you_mean(fmt::format("--{}", *meant))) : "";
 }
 
 // Few slips are in the first letter, and no slip is to end in the removal of all groups.
@@ -123,7 +140,7 @@ std::string nearest_verb(const std::string& name, const std::vector<std::string>
   const auto nearest = name_meant(name, names);
   if (!nearest || nearest->front() != name.front()) return {};
   if (*nearest == "reset" && !nearest->starts_with(name)) return {};
-  return fmt::format("; did you mean '{}'?", *nearest);
+  return "; " + did_you_mean(*nearest);
 }
 
 std::string unknown_verb(const CLI::App& app, const std::string& name) {
@@ -139,18 +156,7 @@ std::string unexpected(const CLI::App& app, const std::string& word) {
   if (!word.starts_with('-'))
     return verb == nullptr ? unknown_verb(app, word)
                            : fmt::format("unexpected argument '{}'{}", word, of_verb);
-  std::vector<std::string> names;
-  for (const CLI::App* part : {verb, &app})
-    if (part != nullptr)
-      for (const CLI::Option* option : options_of(*part, false)) names.push_back(name_of(*option));
-  // One letter is near every other one.
-  std::erase_if(names, [](const std::string& name) { return !name.starts_with("--"); });
-  // The letters count, not the dashes.
-  for (std::string& name : names) name.erase(0, 2);
-  const std::string given = word.substr(0, word.find('='));
-  const auto meant = given.starts_with("--") ? name_meant(given.substr(2), names) : std::nullopt;
-  return fmt::format("unknown option '{}'{}{}", word, of_verb,
-                     meant ? fmt::format("; did you mean '--{}'?", *meant) : "");
+  return fmt::format("unknown option '{}'{}{}", word, of_verb, nearest_option(word, {verb, &app}));
 }
 
 // The options of the verb and those of rdtctl.
@@ -225,18 +231,12 @@ void read_numbers(CLI::Option& option, double least, double most,
 std::vector<std::string> command_of(const CLI::App& verb, const std::vector<std::string>& marked) {
   std::vector<std::string> command = verb.remaining();
   if (!command.empty() && command.front().starts_with('-')) {
-    std::vector<std::string> names;
-    for (const CLI::Option* option : options_of(verb, false))
-      if (name_of(*option).starts_with("--")) names.push_back(name_of(*option).substr(2));
-    const std::string given = command.front().substr(0, command.front().find('='));
-    const auto meant = given.starts_with("--") ? name_meant(given.substr(2), names) : std::nullopt;
+    std::string hint = nearest_option(command.front(), {&verb});
     // If more words follow, it is no command.
     const bool alone = command.size() == 1 && marked.empty();
-    throw UsageError{fmt::format("unknown option '{}' of {}{}", command.front(), verb.get_name(),
-                                 meant ? fmt::format("; did you mean '--{}'?", *meant)
-                                 : alone
-                                     ? std::string(": '--' precedes a command that begins with '-'")
-                                     : std::string())};
+    if (hint.empty() && alone) hint = ": '--' precedes a command that begins with '-'";
+    throw UsageError{
+        fmt::format("unknown option '{}' of {}{}", command.front(), verb.get_name(), hint)};
   }
   command.insert(command.end(), marked.begin(), marked.end());
   return command;

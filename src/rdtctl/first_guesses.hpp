@@ -11,6 +11,11 @@
 
 namespace rdtd {
 
+// "--json" of "--json=short".
+[[nodiscard]] inline std::string option_name(const std::string& word) {
+  return word.substr(0, word.find('='));
+}
+
 // Whether the option of a verb, or of rdtctl itself for "", takes a value; nothing if there is no
 // such option.
 using KnownOptions = std::function<std::optional<bool>(std::string_view, std::string_view)>;

@@ -12,22 +12,16 @@
 #include <vector>
 
 #include "first_guesses.hpp"
+#include "rdtd/base/text.hpp"
 
 namespace rdtd {
 
-inline bool is_number(std::string_view word) {
-  return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
-}
 // "1-5", "1,2", as taskset and pqos have several.
 inline bool is_list_of_numbers(std::string_view word) {
   return word.size() > 2 && word.find_first_not_of("0123456789,-") == std::string_view::npos &&
          word.find_first_of(",-", 1) != std::string_view::npos && word.front() != '-';
 }
 inline bool is_option(std::string_view word) { return word.size() > 1 && word.front() == '-'; }
-
-inline bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::ranges::find(words, word) != words.end();
-}
 
 // What other programs call a control group.
 inline bool is_kind_of_group(std::string_view word) {
@@ -63,6 +57,8 @@ class Guess {
   [[nodiscard]] bool takes_next(const std::string& option) const;
   [[nodiscard]] bool takes_word_at(size_t at) const;
   [[nodiscard]] std::vector<size_t> bare_words(size_t begin) const;
+  // Where the words behind the verb are that belong to no option.
+  [[nodiscard]] std::vector<size_t> arguments() const { return bare_words(verb_ + 1); }
   [[nodiscard]] bool given(std::initializer_list<std::string_view> options) const;
 
   [[nodiscard]] bool has_unknown_option() const;

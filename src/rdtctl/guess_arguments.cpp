@@ -57,7 +57,7 @@ void Guess::rewrite_subject() {
   const bool pid_needs_option = verb() == "watch";
   if (!pid_needs_option) rewrite_pids();
   if (ended()) return;
-  const std::vector<size_t> bare = bare_words(verb_ + 1);
+  const std::vector<size_t> bare = arguments();
   if (bare.size() > 1 && !has_unknown_option())
     advice_ = fmt::format("{} takes one PID or one unit", verb());
   if (bare.size() != 1) return;
@@ -67,7 +67,7 @@ void Guess::rewrite_subject() {
     words_[bare.front()] = "--guard";
   else if (verb() == "explain" && is_pod(words_[bare.front()]))
     rewrite_pod(bare.front());
-  else if (!is_number(words_[bare.front()]))
+  else if (!is_digits(words_[bare.front()]))
     insert(bare.front(), "--unit");
   else if (pid_needs_option)
     insert(bare.front(), "--pid");
@@ -78,12 +78,12 @@ void Guess::rewrite_subject() {
 void Guess::drop_fillers_of_assign() {
   const std::ptrdiff_t needed = given({"-g", "--group"}) ? 0 : 1;
   const auto drop = [&](std::initializer_list<std::string_view> fillers) {
-    std::vector<size_t> bare = bare_words(verb_ + 1);
-    auto names = std::ranges::count_if(bare, [&](size_t at) { return !is_number(words_[at]); });
+    std::vector<size_t> bare = arguments();
+    auto names = std::ranges::count_if(bare, [&](size_t at) { return !is_digits(words_[at]); });
     for (size_t i = bare.size(); i > 1 && bare.size() > 2 && names > needed; i--)
       if (is_one_of(words_[bare[i - 2]], fillers)) {
         erase(bare[i - 2]);
-        bare = bare_words(verb_ + 1);
+        bare = arguments();
         names--;
       }
   };
@@ -97,10 +97,10 @@ void Guess::rewrite_assign() {
   rewrite_pids();
   if (ended()) return;
   drop_fillers_of_assign();
-  const std::vector<size_t> bare = bare_words(verb_ + 1);
+  const std::vector<size_t> bare = arguments();
   std::vector<size_t> names;
   std::ranges::copy_if(bare, std::back_inserter(names),
-                       [&](size_t at) { return !is_number(words_[at]); });
+                       [&](size_t at) { return !is_digits(words_[at]); });
   const bool has_group = given({"-g", "--group"}), has_unit = given({"-u", "--unit"});
   const auto is_unit = [&](size_t at) { return has_unit_type(words_[at]); };
   // A group can have such a name.
@@ -137,18 +137,18 @@ bool Guess::is_group_before_command(size_t at) const {
   if (next == end || !is_option(*next)) return false;
   if (*next == "--") return true;
   const bool probe = verb() == "bench" && given({"--probe"});
-  const std::string option = next->substr(0, next->find('='));
+  const std::string option = option_name(*next);
   return (known_(verb(), option) || meaning_of_option(verb(), option)) &&
          (probe || std::find(next, end, "--") != end);
 }
 
 // "run GROUP -- COMMAND", "suggest GROUP --runs 9".
 void Guess::rewrite_run() {
-  const std::vector<size_t> bare = bare_words(verb_ + 1);
+  const std::vector<size_t> bare = arguments();
   const auto command = std::find(words_.begin(), words_.end(), "--");
   const auto has = [&](std::initializer_list<std::string_view> options) {
     return std::any_of(words_.begin(), command, [&](const std::string& word) {
-      return is_one_of(word.substr(0, word.find('=')), options);
+      return is_one_of(option_name(word), options);
     });
   };
   const bool own = has({"-g", "--group"}) ||
@@ -164,7 +164,7 @@ void Guess::rewrite_load() {
       }) > 0) {
     find_verb();
     words_[verb_] = "plan";
-  } else if (const std::vector<size_t> bare = bare_words(verb_ + 1); !bare.empty()) {
+  } else if (const std::vector<size_t> bare = arguments(); !bare.empty()) {
     const std::string& word = words_[bare.front()];
     if (word == "-" || word.find_first_of("./") != std::string::npos)
       advice_ = fmt::format("{} takes no files: {}", verb(),
@@ -174,7 +174,7 @@ void Guess::rewrite_load() {
 
 // "import FILE"; the kind of a file is recognized.
 void Guess::rewrite_import() {
-  const std::vector<size_t> bare = bare_words(verb_ + 1);
+  const std::vector<size_t> bare = arguments();
   const bool from = given({"--from"});
   const auto is_kind = [](const std::string& word) {
     return is_one_of(
@@ -191,16 +191,16 @@ void Guess::rewrite_import() {
 
 // A file of such a name is hardly meant.
 void Guess::rewrite_record() {
-  const std::vector<size_t> bare = bare_words(verb_ + 1);
+  const std::vector<size_t> bare = arguments();
   if (bare.empty() && std::ranges::find(words_, "--") != words_.end() && !given({"-h", "--help"}))
     advice_ = "record requires FILE before '--': 'rdtctl record FILE -- COMMAND'";
   if (bare.empty()) return;
   if (const size_t at = bare.front() + 1; at < words_.size() && bare.size() == 2 &&
                                           at == bare.back() && at + 1 == words_.size() &&
-                                          (is_number(words_[at]) || is_span(words_[at])))
+                                          (is_digits(words_[at]) || is_span(words_[at])))
     insert(at, "-d");  // "record FILE 10"
   const std::string& word = words_[bare.front()];
-  if (is_number(word) || is_span(word))
+  if (is_digits(word) || is_span(word))
     advice_ = fmt::format("'{0}' is a time: 'rdtctl record FILE -d {0}'", word);
   else if (is_one_of(word, {"start", "stop"}))
     advice_ = fmt::format("'record {}': {}", word, meaning_of_verb("observer")->sentence);
@@ -208,7 +208,7 @@ void Guess::rewrite_record() {
 
 // "snapshot create DIR"; the other words of programs that keep snapshots are no directories.
 void Guess::rewrite_snapshot() {
-  const std::vector<size_t> bare = bare_words(verb_ + 1);
+  const std::vector<size_t> bare = arguments();
   if (bare.size() > 1 && is_one_of(words_[bare.front()], {"create", "save", "take", "make"}))
     erase(bare.front());
   else if (!bare.empty() && is_one_of(words_[bare.front()], {"list", "ls", "restore", "load",
@@ -222,22 +222,22 @@ void Guess::rewrite_snapshot() {
 // "init a.service b.service".
 void Guess::rewrite_init() {
   if (given({"--protect"})) return;
-  const std::vector<size_t> bare = bare_words(verb_ + 1);
+  const std::vector<size_t> bare = arguments();
   for (size_t i = bare.size(); i > 0; i--) insert(bare[i - 1], "--protect");
 }
 
 // "show group redis", "list a b".
 void Guess::rewrite_groups() {
-  std::vector<size_t> bare = bare_words(verb_ + 1);
+  std::vector<size_t> bare = arguments();
   if (bare.size() > 1 && is_kind_of_group(words_[bare.front()])) {
     erase(bare.front());
-    bare = bare_words(verb_ + 1);
+    bare = arguments();
   }
   if (verb() == "list" && bare.size() > 1)
     advice_ = fmt::format("list takes no argument: 'rdtctl show {}' shows one group",
                           words_[bare.front()]);
   else if (verb() == "show" && bare.size() == 2 &&
-           is_one_of(words_[bare.front()], {"cpu", "core"}) && is_number(words_[bare.back()]))
+           is_one_of(words_[bare.front()], {"cpu", "core"}) && is_digits(words_[bare.back()]))
     advice_ = "'rdtctl list' shows the CPUs of each group";
   else if (verb() == "show" && bare.size() > 1)
     advice_ = fmt::format("show takes one GROUP: 'rdtctl show {}'; 'rdtctl list' shows all",
@@ -246,7 +246,7 @@ void Guess::rewrite_groups() {
 
 // The script for bash is the nearest to other shells like it.
 void Guess::rewrite_completion() {
-  if (const auto bare = bare_words(verb_ + 1);
+  if (const auto bare = arguments();
       bare.size() == 1 &&
       is_one_of(words_[bare.front()], {"sh", "/bin/sh", "/bin/bash", "/usr/bin/bash"}))
     words_[bare.front()] = "bash";
@@ -263,13 +263,13 @@ void Guess::rewrite_column() {
 // top takes no argument.
 void Guess::rewrite_top() {
   rewrite_column();
-  const std::vector<size_t> bare = bare_words(verb_ + 1);
+  const std::vector<size_t> bare = arguments();
   if (bare.empty() || has_unknown_option()) return;
   const std::string word = words_[bare.front()];
   std::error_code unknown;
   if (std::filesystem::is_regular_file(word, unknown))
     advice_ = fmt::format("'{0}' is a file: rdtctl top --play {0}", word);
-  else if (is_number(word))
+  else if (is_digits(word))
     advice_ = fmt::format("'{0}' is no group: rdtctl top -d {0} refreshes every {0} seconds", word);
   else
     advice_ = fmt::format("top shows all groups; 'rdtctl show {0}' shows one", word);
@@ -277,7 +277,7 @@ void Guess::rewrite_top() {
 
 // Of a verb that takes no arguments; whether there is one.
 bool Guess::refuse_arguments() {
-  const std::vector<size_t> bare = bare_words(verb_ + 1);
+  const std::vector<size_t> bare = arguments();
   if (bare.empty() || words_[bare.front() - 1] == "--json") return false;  // a wrong form
   if (verb() == "reset")
     advice_ =
@@ -289,7 +289,7 @@ bool Guess::refuse_arguments() {
 
 bool Guess::has_unknown_option() const {
   return std::ranges::any_of(words_, [&](const std::string& word) {
-    const std::string name = word.substr(0, word.find('='));
+    const std::string name = option_name(word);
     return is_option(word) && !known_(verb(), name) && !known_("", name);
   });
 }
@@ -299,7 +299,7 @@ void Guess::rewrite_arguments() {
   // "doctor help"; behind other verbs, a group, a unit, a file or a directory can have that name.
   const bool takes_no_name =
       !instead_of_argument(name).empty() || is_one_of(name, {"completion", "init", "reset", "top"});
-  if (const std::vector<size_t> bare = bare_words(verb_ + 1);
+  if (const std::vector<size_t> bare = arguments();
       takes_no_name && bare.size() == 1 && words_[bare.front()] == "help") {
     words_[bare.front()] = "--help";
     return;
@@ -317,8 +317,7 @@ void Guess::rewrite_arguments() {
   if (name == "top") rewrite_top();
   // A word behind an option that is not known may be its value.
   if (ended() || has_unknown_option() || refuse_arguments()) return;
-  if ((name == "status" || name == "list") && bare_words(verb_ + 1).size() == 1 &&
-      !given({"--rules"}))
+  if ((name == "status" || name == "list") && arguments().size() == 1 && !given({"--rules"}))
     words_[verb_] = "show";
 }
 

@@ -67,7 +67,7 @@ size_t Guess::rewrite_form(size_t at) {
 // "--colour=yes", "--color off", "--json=compact", "--json=1".
 void Guess::rewrite_answer(size_t at) {
   if (words_[at].starts_with("--colour")) words_[at].erase(std::string_view("--colo").size(), 1);
-  const std::string name = words_[at].substr(0, words_[at].find('='));
+  const std::string name = option_name(words_[at]);
   if (name != "--color" && name != "--json") return;
   const auto meant = [&](const std::string& value) {
     if (name == "--json" && value == "compact") return std::string("short");
@@ -89,18 +89,18 @@ bool Guess::rewrite_value(size_t at) {
   const bool takes_files = is_one_of(verb(), {"check", "plan"});
   if (word == "--json" && !is_form(next) &&
       (next.empty() || at < verb_ || is_option(next) || takes_files ||
-       (takes_words && bare_words(verb_ + 1).size() == 1)))
+       (takes_words && arguments().size() == 1)))
     words_[at] = "-j";
   if (word == "--color" && !is_one_of(next, {"auto", "always", "never"}))
     words_[at] = "--color=always";
   if (at < verb_ || verb() != "run") return false;
   const std::string seconds = in_seconds(next);
-  if (word == "--wait" && !is_number(seconds.substr(0, seconds.find('.')))) {
+  if (word == "--wait" && !is_digits(seconds.substr(0, seconds.find('.')))) {
     words_[at] = "--wait=1e9";  // until there is one
     return true;
   }
   // Of numactl; of others it is a class.
-  if (word == "-C" && is_number(next.substr(0, next.find_first_of(",-")))) words_[at] = "--cpus";
+  if (word == "-C" && is_digits(next.substr(0, next.find_first_of(",-")))) words_[at] = "--cpus";
   return false;
 }
 
@@ -108,7 +108,7 @@ bool Guess::rewrite_value(size_t at) {
 size_t Guess::rewrite_option(size_t at) {
   if (rewrite_value(at)) return at + 1;
   const std::string word = words_[at];
-  const std::string name = word.substr(0, word.find('='));
+  const std::string name = option_name(word);
   const std::string next = at + 1 < words_.size() ? words_[at + 1] : "";
   const std::string of = at < verb_ ? "" : verb();
   // "-json", as Go's programs have them.
@@ -130,7 +130,7 @@ size_t Guess::rewrite_option(size_t at) {
 // An option that neither the verb nor rdtctl has.
 size_t Guess::rewrite_unknown(size_t at, const std::string& of) {
   const std::string word = words_[at];
-  const std::string name = word.substr(0, word.find('='));
+  const std::string name = option_name(word);
   const std::string next = at + 1 < words_.size() ? words_[at + 1] : "";
   const bool is_joined = word != name;
   auto meaning = meaning_of_option(of, word);
@@ -173,7 +173,7 @@ size_t Guess::rewrite_unknown(size_t at, const std::string& of) {
 // "--json list": an option of the verb, before it.
 void Guess::move_behind_verb() {
   for (size_t at = 0; at < verb_ && verb_ < words_.size();) {
-    const std::string name = words_[at].substr(0, words_[at].find('='));
+    const std::string name = option_name(words_[at]);
     const bool movable = is_option(words_[at]) && !known_("", name) && known_(verb(), name) &&
                          !*known_(verb(), name);
     if (!movable) {

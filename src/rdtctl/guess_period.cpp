@@ -19,7 +19,7 @@ constexpr size_t most_words_of_time = 4;  // "2 hours 30 min"
 // A number alone is none: of what, of seconds?
 bool is_time(const std::string& text) {
   const std::string_view number = std::string_view(text).substr(text.starts_with('-') ? 1 : 0);
-  return !is_number(number) && parse_time(text, clock_usec(CLOCK_REALTIME)).has_value();
+  return !is_digits(number) && parse_time(text, clock_usec(CLOCK_REALTIME)).has_value();
 }
 
 // The name of a group has no '/', but that of a monitoring group has one behind its control group.
@@ -87,7 +87,7 @@ bool Guess::rewrite_time(size_t at) {
 // Why the word at `at` is no group, if `group` was found before; empty if it can be one.
 std::string Guess::refusal_of_group(const std::string& group, size_t at) const {
   const std::string& word = words_[at];
-  if (is_number(word))
+  if (is_digits(word))
     return fmt::format("'{0}' is neither a file nor a time: a time has a unit, such as {0}min",
                        word);
   if (is_one_of(word, {"since", "until"}) && at + 1 < words_.size())
@@ -116,7 +116,7 @@ void Guess::rewrite_period() {
   const bool has_group = given({"-g", "--group"});
   std::string group;
   for (size_t at = verb_ + 1; at < words_.size() && !ended(); at++) {
-    const std::string word = words_[at], name = word.substr(0, word.find('='));
+    const std::string word = words_[at], name = option_name(word);
     const bool is_period = is_one_of(name, {"-S", "--since", "-U", "--until"});
     if (is_period && name != word) {  // "--since=1h ago"
       const std::string begin = word.substr(name.size() + 1);

@@ -35,9 +35,8 @@ std::vector<size_t> Guess::bare_words(size_t begin) const {
 }
 
 bool Guess::given(std::initializer_list<std::string_view> options) const {
-  return std::ranges::any_of(words_, [&](const std::string& word) {
-    return is_one_of(word.substr(0, word.find('=')), options);
-  });
+  return std::ranges::any_of(
+      words_, [&](const std::string& word) { return is_one_of(option_name(word), options); });
 }
 
 void Guess::find_verb() {
@@ -93,7 +92,7 @@ void Guess::rewrite_verb() {
   if (first < words_.size() && words_[first] == "--") erase(first);
   if (first < words_.size() && words_[first] == "rdtctl") erase(first);  // pasted
   if (first + 1 < words_.size() && words_[first] == "-t" &&
-      (words_[first + 1].contains('=') || is_number(words_[first + 1]))) {
+      (words_[first + 1].contains('=') || is_digits(words_[first + 1]))) {
     // rdtset's classes, and the seconds that pqos -m runs.
     advice_ = words_[first + 1].contains('=')
                   ? fmt::format("'-t': {}", meaning_of_option("run", "-t")->sentence)
@@ -114,9 +113,9 @@ void Guess::rewrite_verb() {
     // "logs redis": those lines that have the word. A number is how many, a match has a '='.
     if (const size_t at = verb_ + 1; at < words_.size() && !is_option(words_[at]) &&
                                      !words_[at].contains('=') && words_[at] != "rdtd")
-      program_.insert(program_.begin() + 3, is_number(words_[at]) ? "-n" : "-g");
+      program_.insert(program_.begin() + 3, is_digits(words_[at]) ? "-n" : "-g");
   } else if (verb() == "help") {
-    for (const size_t at : bare_words(verb_ + 1)) {
+    for (const size_t at : arguments()) {
       auto meaning = meaning_of_verb("help " + words_[at]);
       if (!meaning) meaning = meaning_of_verb(words_[at]);
       if (meaning && !meaning->words.empty()) words_[at] = meaning->words.front();

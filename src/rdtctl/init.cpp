@@ -16,6 +16,7 @@
 #include "interruption.hpp"
 #include "output.hpp"
 #include "policy_file.hpp"
+#include "rdtd/base/glob.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
 #include "rdtd/policy/toml_text.hpp"
@@ -215,9 +216,8 @@ std::optional<int> refuse_unknown(const Context& context, const std::string& uni
   if (auto directory = Directory::open(context.proc))
     if (const auto services = running_services(proc::ProcFs(std::move(*directory))))
       for (const Service& service : *services) names.push_back(service.unit);
-  const auto nearest = nearest_name(unit, names);
   note("rdtctl: there is no unit '{}', and no process is in one{}\n", unit,
-       nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
+       nearest_question(unit, names));
   return Exit::failed;
 }
 
@@ -228,7 +228,7 @@ int verbs::init(const Context& context, const InitOptions& options) {
   std::vector<std::string> units;
   for (const std::string& unit : options.protect) {
     units.push_back(complete_unit_name(unit));
-    if (unit.find_first_of("*?[") != std::string::npos) {
+    if (has_wildcard(unit)) {
       note("rdtctl: --protect takes the name of one unit, not a pattern: write a rule for it\n");
       return Exit::usage;
     }

@@ -88,11 +88,8 @@ const CLI::App* verb_with_command(const CLI::App& app, const std::string& word) 
   return nullptr;
 }
 
-// "--json" of "--json=short".
-std::string option_name(const std::string& word) { return word.substr(0, word.find('=')); }
-
 bool takes_next_word(const CLI::App& app, const std::string& word) {
-  const CLI::Option* option = app.get_option_no_throw(option_name(word));
+  const CLI::Option* option = app.get_option_no_throw(rdtd::option_name(word));
   return option != nullptr && option->get_expected_min() > 0 && !word.contains('=');
 }
 
@@ -118,8 +115,8 @@ std::vector<std::string> arrange_words(const CLI::App& app, std::vector<std::str
       return command;
     }
     if (!word.starts_with('-')) return {};
-    const bool common = verb->get_option_no_throw(option_name(word)) == nullptr &&
-                        app.get_option_no_throw(option_name(word)) != nullptr;
+    const bool common = verb->get_option_no_throw(rdtd::option_name(word)) == nullptr &&
+                        app.get_option_no_throw(rdtd::option_name(word)) != nullptr;
     const auto end = at + (takes_next_word(common ? app : *verb, word) ? 2 : 1);
     if (end > std::ssize(words)) return {};  // its value is missing
     if (common) {
@@ -140,7 +137,7 @@ rdtd::KnownOptions known_options(const CLI::App& app) {
       if (found == verbs.end()) return std::nullopt;
       of = *found;
     }
-    const CLI::Option* option = of->get_option_no_throw(option_name(std::string(name)));
+    const CLI::Option* option = of->get_option_no_throw(rdtd::option_name(std::string(name)));
     if (option == nullptr || option->get_positional()) return std::nullopt;
     return option->get_expected_min() > 0;
   };

@@ -21,9 +21,8 @@ std::expected<Region, int> find_region(Client& client, proc::DeviceHolders& hold
   if (found == locks->end()) {
     std::vector<std::string> names;
     for (const LockStatus& lock : *locks) names.push_back(lock.name);
-    const auto nearest = nearest_name(name, names);
     note("rdtctl: there is no pseudo_lock '{}' in the policy in force{}\n", name,
-         nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
+         nearest_question(name, names));
     return std::unexpected(Exit::failed);
   }
   if (found->state != "locked") {

@@ -117,7 +117,7 @@ int report_no_group(const verbs::RecordingSource& source, const std::string& gro
   auto nearest = nearest_name(group, known);
   if (!nearest) nearest = nearest_name(lower(group), known);
   note("rdtctl: {} has no group '{}'; {}\n", kept ? "the history" : source.file, group,
-       nearest ? fmt::format("did you mean '{}'?", *nearest)
+       nearest ? did_you_mean(*nearest)
                : fmt::format("'rdtctl history{}{}' names those that it has", kept ? "" : " ",
                              source.file));
   return Exit::failed;

@@ -9,6 +9,7 @@
 #include "groups.hpp"
 #include "kernel_facts.hpp"
 #include "measure.hpp"
+#include "rdtd/base/glob.hpp"
 #include "rdtd/base/text.hpp"
 #include "regions.hpp"
 #include "value_text.hpp"
@@ -159,10 +160,9 @@ std::string hint_of_no_group(const Context& context, const TreeMachine& machine,
   std::vector<std::string> names;
   for (const auto& [name, state] : machine.snapshot.groups) names.push_back(group_label(name));
   for (const std::string& meant : {group, lower(group)})
-    if (const auto nearest = nearest_name(meant, names))
-      return fmt::format("; did you mean '{}'?", *nearest);
+    if (std::string question = nearest_question(meant, names); !question.empty()) return question;
   if (has_unit_type(group)) return fmt::format("; of a unit: rdtctl explain {}", group);
-  if (group.find_first_of("*?[") != std::string::npos)
+  if (has_wildcard(group))
     return "; show takes a name and no pattern: 'rdtctl list' shows all groups";
   return "";
 }

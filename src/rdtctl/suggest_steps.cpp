@@ -30,9 +30,7 @@ Resource resource_of(const Capabilities& capabilities, const verbs::SuggestOptio
 std::string no_group_text(const Policy& policy, const std::string& name) {
   std::vector<std::string> names;
   for (const Group& group : policy.groups) names.push_back(group.name.value);
-  const auto nearest = nearest_name(name, names);
-  return fmt::format("the policy has no group '{}'{}", name,
-                     nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
+  return fmt::format("the policy has no group '{}'{}", name, nearest_question(name, names));
 }
 
 // The policy with the group at this amount, planned on this machine as it is now.

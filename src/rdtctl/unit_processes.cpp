@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "groups.hpp"
+#include "rdtd/base/glob.hpp"
 #include "rdtd/bus/units.hpp"
 #include "rdtd/model/systemd_unit.hpp"
 #include "rdtd/proc/proc_fs.hpp"
@@ -34,8 +35,7 @@ std::string group_hint(const Context& context, const std::string& name) {
 }
 
 std::string no_process_in(const Context& context, const std::string& unit) {
-  if (unit.find_first_of("*?[") != std::string::npos)
-    return fmt::format("'{}' is a pattern: name one unit", unit);
+  if (has_wildcard(unit)) return fmt::format("'{}' is a pattern: name one unit", unit);
   const std::string complete = complete_unit_name(unit);
   if (std::string why = why_unit_never(complete, "name"); !why.empty()) return why;
   return (is_unknown_unit(complete) ? fmt::format("there is no unit '{}'", complete)
@@ -44,7 +44,7 @@ std::string no_process_in(const Context& context, const std::string& unit) {
 }
 
 bool is_unknown_unit(const std::string& unit) {
-  if (unit.find_first_of("*?[") != std::string::npos) return false;
+  if (has_wildcard(unit)) return false;
   auto systemd = Units::connect();
   const auto known = systemd ? systemd->find(unit) : std::nullopt;
   return known && !known->loaded;

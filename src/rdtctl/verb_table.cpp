@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "print.hpp"
+#include "rdtd/base/glob.hpp"
 #include "rdtd/base/text.hpp"
 #include "unit_processes.hpp"
 
@@ -361,7 +362,7 @@ int VerbTable::assign() {
     throw UsageError{given_.unit.empty() ? "assign requires PID or --unit UNIT"
                                          : "assign takes either PID or --unit UNIT, not both"};
   if (given_.runtime && given_.unit.empty()) throw UsageError{"--runtime requires --unit UNIT"};
-  if (given_.unit.find_first_of("*?[") != std::string::npos)
+  if (has_wildcard(given_.unit))
     throw UsageError{"--unit takes the name of one unit here, not a pattern: write a rule for it"};
   return given_.unit.empty()
              ? verbs::assign(context_, given_.group, given_.pids, given_.force)

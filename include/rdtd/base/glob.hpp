@@ -17,6 +17,8 @@ namespace rdtd {
 [[nodiscard]] std::optional<std::string> glob_problem(std::string_view pattern);
 // The same for a path glob. More than two `**` are a problem; consecutive ones count as one.
 [[nodiscard]] std::optional<std::string> path_glob_problem(std::string_view pattern);
+// Whether there is a character that stands for others: a '\\' alone is none.
+[[nodiscard]] bool has_wildcard(std::string_view pattern);
 // Whether the glob contains no special character and so matches only itself.
 [[nodiscard]] bool glob_is_literal(std::string_view pattern);
 // The one text that the glob matches; nothing if there may be several.

@@ -1,10 +1,11 @@
 // Text helpers that several modules need: checked integers, splitting, UTF-8, the nearest of
-// several names.
+// several names and the question whether it was meant.
 #pragma once
 
 #include <charconv>
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,6 +31,9 @@ inline constexpr std::string_view no_break_space = "\u00a0";
 
 // The parts between the separators; an empty text has one empty part.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
+[[nodiscard]] bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words);
+// Whether it consists of one or more digits.
+[[nodiscard]] bool is_digits(std::string_view text);
 [[nodiscard]] std::string_view trim(std::string_view text);
 // Whether a UTF-8 character takes no space on a screen and comes along when a text is copied from a
 // page: U+200B to U+200D, U+2060, U+FEFF.
@@ -61,5 +65,11 @@ struct Character {
 // a slip of it. Takes time in proportion to the number of candidates, whatever their length.
 [[nodiscard]] std::optional<std::string> nearest_name(std::string_view name,
                                                       std::span<const std::string> candidates);
+// "did you mean 'x'?"
+[[nodiscard]] std::string did_you_mean(std::string_view meant);
+// For the end of a sentence about a name that there is not: "; did you mean 'x'?", or nothing if no
+// candidate is near.
+[[nodiscard]] std::string nearest_question(std::string_view name,
+                                           std::span<const std::string> candidates);
 
 }  // namespace rdtd
