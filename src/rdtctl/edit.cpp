@@ -17,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+#include "argument_vector.hpp"
 #include "output.hpp"
 #include "policy_file.hpp"
 #include "rdtd/base/directory.hpp"
@@ -125,11 +126,8 @@ int execute_editor(const std::string& file) {
   int failed = ENOENT;
   for (std::vector<std::string> words : editors().commands) {
     words.push_back(file);
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    ::execvp(arguments.front(), arguments.data());
-    if (errno != ENOENT) failed = errno;
+    if (const int error = ArgumentVector(std::move(words)).execute(); error != ENOENT)
+      failed = error;
   }
   return failed;
 }

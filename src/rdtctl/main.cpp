@@ -13,6 +13,7 @@
 #include <system_error>
 #include <vector>
 
+#include "argument_vector.hpp"
 #include "command_line.hpp"
 #include "first_guesses.hpp"
 #include "print.hpp"
@@ -145,11 +146,9 @@ rdtd::KnownOptions known_options(const CLI::App& app) {
 
 // journalctl, with the words of the user.
 int execute(std::vector<std::string> program) {
-  std::vector<char*> arguments;
-  for (std::string& word : program) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  ::execvp(arguments.front(), arguments.data());
-  rdtd::note("rdtctl: cannot execute '{}': {}\n", program.front(), std::strerror(errno));
+  rdtd::ArgumentVector arguments(std::move(program));
+  const int error = arguments.execute();
+  rdtd::note("rdtctl: cannot execute '{}': {}\n", arguments.command(), std::strerror(error));
   return Exit::failed;
 }
 

@@ -64,16 +64,17 @@ Result<Process> Process::start(const Program& program) {
   out.counters_ = UniqueFd(sockets[0]);
   out.counters_of_child_ = UniqueFd(sockets[1]);
   const pid_t parent = ::getpid();
+  ArgumentVector command(program.command);
   out.pid_ = ::fork();
   if (out.pid_ < 0) return errno_error("start", "a process");
-  if (out.pid_ == 0) out.begin(program, parent);
+  if (out.pid_ == 0) out.begin(program, command, parent);
   out.pidfd_ =
       UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, out.pid_, 0)));  // always with O_CLOEXEC
   if (!out.pidfd_) return errno_error("watch", fmt::format("process {}", out.pid_));
   return out;
 }
 
-void Process::begin(const Program& program, pid_t parent) {
+void Process::begin(const Program& program, ArgumentVector& command, pid_t parent) {
   // A session of its own has no terminal, which would stop a program that reads from it.
   (void)::setsid();
   (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -105,12 +106,8 @@ void Process::begin(const Program& program, pid_t parent) {
     if (!error.operation.empty()) leave(error.text());
     ::_exit(0);
   }
-  std::vector<std::string> words = program.command;
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  ::execvp(arguments.front(), arguments.data());
-  leave(fmt::format("cannot execute '{}': {}", words.front(), std::strerror(errno)));
+  const int error = command.execute();
+  leave(fmt::format("cannot execute '{}': {}", command.command(), std::strerror(error)));
 }
 
 Process::~Process() {

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "argument_vector.hpp"
 #include "rdtd/base/error.hpp"
 #include "rdtd/base/unique_fd.hpp"
 #include "rdtd/experiment/placement.hpp"
@@ -71,7 +72,7 @@ class Process {
     void operator()(Shared* shared) const;
   };
   Process() = default;
-  [[noreturn]] void begin(const Program& program, pid_t parent);
+  [[noreturn]] void begin(const Program& program, ArgumentVector& command, pid_t parent);
 
   pid_t pid_ = -1;
   UniqueFd pidfd_, output_;

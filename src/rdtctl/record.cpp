@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "argument_vector.hpp"
 #include "interruption.hpp"
 #include "rdtd/base/directory.hpp"
 #include "rdtd/base/clock.hpp"
@@ -80,12 +81,9 @@ class Command {
     out.pid_ = ::fork();
     if (out.pid_ < 0) return errno_error("start", words.front());
     if (out.pid_ == 0) {
-      std::vector<char*> arguments;
-      for (std::string& word : words) arguments.push_back(word.data());
-      arguments.push_back(nullptr);
-      ::execvp(arguments.front(), arguments.data());
-      const int error = errno;
-      note("rdtctl: cannot execute '{}': {}\n", words.front(), std::strerror(error));
+      ArgumentVector arguments(std::move(words));
+      const int error = arguments.execute();
+      note("rdtctl: cannot execute '{}': {}\n", arguments.command(), std::strerror(error));
       ::_exit(error == ENOENT ? 127 : 126);
     }
     return out;

@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "argument_vector.hpp"
 #include "lease_text.hpp"
 #include "print.hpp"
 #include "verbs.hpp"
@@ -67,12 +68,9 @@ Result<void> stay_on(const CpuSet& cpus) {
 }
 
 int execute(std::vector<std::string> command) {
-  std::vector<char*> arguments;
-  for (std::string& word : command) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  ::execvp(arguments.front(), arguments.data());
-  const int error = errno;
-  note("rdtctl: cannot execute '{}': {}\n", command.front(), std::strerror(error));
+  ArgumentVector arguments(std::move(command));
+  const int error = arguments.execute();
+  note("rdtctl: cannot execute '{}': {}\n", arguments.command(), std::strerror(error));
   return error == ENOENT ? exit_not_found : exit_cannot_execute;
 }
 
