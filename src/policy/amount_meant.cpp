@@ -11,6 +11,7 @@
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/cpu_list.hpp"
 #include "rdtd/policy/amount.hpp"
+#include "rdtd/policy/toml_text.hpp"
 
 namespace rdtd {
 
@@ -250,7 +251,7 @@ std::optional<std::string> domain_table_meant(std::string_view text, bool is_cac
   const char sign_of_domain = text.contains('=') ? '=' : ':';
   std::string_view values = sign_of_domain == ':' ? text : trim(text.substr(text.find(':') + 1));
   while (values.ends_with(';')) values.remove_suffix(1);
-  std::string out;
+  std::vector<std::string> out;
   for (const std::string_view entry : split(values, ';')) {
     const size_t sign = entry.find(sign_of_domain);
     if (sign == std::string_view::npos) return std::nullopt;
@@ -261,9 +262,9 @@ std::optional<std::string> domain_table_meant(std::string_view text, bool is_cac
                                    : fmt::format("{}%", value);
     if (!domain || !(is_cache ? parse_cache_amount(amount) : parse_bandwidth_amount(amount)))
       return std::nullopt;
-    out += fmt::format("{}\"{}\" = \"{}\"", out.empty() ? "" : ", ", *domain, amount);
+    out.push_back(fmt::format("\"{}\" = \"{}\"", *domain, amount));
   }
-  return fmt::format("{{ {} }}", out);
+  return inline_table(out);
 }
 
 std::string named_ways_meant(std::string_view text) {

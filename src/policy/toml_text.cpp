@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "rdtd/base/text.hpp"
+
 namespace rdtd {
 
 std::string toml_string(std::string_view text) {
@@ -31,6 +33,17 @@ bool is_bare(char c) {
 std::string toml_key(std::string_view name) {
   const bool bare = !name.empty() && std::ranges::all_of(name, is_bare);
   return bare ? std::string(name) : toml_string(name);
+}
+
+std::string inline_table(std::span<const std::string> entries) {
+  return fmt::format("{{ {} }}", join(entries, ", "));
+}
+
+std::string table_of_strings(const std::map<std::string, std::string>& values) {
+  std::vector<std::string> entries;
+  for (const auto& [key, value] : values)
+    entries.push_back(fmt::format("{} = {}", toml_string(key), toml_string(value)));
+  return inline_table(entries);
 }
 
 }  // namespace rdtd

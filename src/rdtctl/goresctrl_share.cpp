@@ -86,10 +86,10 @@ std::string table_by_lists(const ByDomain<std::string>& amounts) {
   std::map<std::string, std::string> lines;
   if (others != amounts.end()) lines["*"] = others->second;
   for (const auto& [amount, ids] : domains) lines[format_cpu_list(ids)] = amount;
-  std::string out;
+  std::vector<std::string> out;
   for (const auto& [list, amount] : lines)
-    out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", toml_string(list), amount);
-  return fmt::format("{{ {} }}", out);
+    out.push_back(fmt::format("{} = {}", toml_string(list), amount));
+  return inline_table(out);
 }
 
 }  // namespace

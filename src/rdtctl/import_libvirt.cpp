@@ -222,13 +222,6 @@ std::string name_of_monitor(const std::string& vcpus, size_t number) {
   return out.size() > longest ? fmt::format("vcpus-{}", number + 1) : out;
 }
 
-std::string table_of(const std::map<std::string, std::string>& domains) {
-  std::string out;
-  for (const auto& [id, amount] : domains)
-    out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", toml_string(id), toml_string(amount));
-  return out;
-}
-
 std::string text_of(const DomainReader& domain, size_t number) {
   const auto& [vcpus, tuning] = domain.tunings[number];
   const bool only_counts = tuning.amounts.empty();
@@ -236,7 +229,7 @@ std::string text_of(const DomainReader& domain, size_t number) {
   std::string out;
   if (!only_counts) out += fmt::format("\n[group.{}]\n", toml_key(group));
   for (const auto& [key, domains] : tuning.amounts)
-    out += fmt::format("{} = {{ {} }}\n", key, table_of(domains));
+    out += fmt::format("{} = {}\n", key, table_of_strings(domains));
   if (tuning.has_cache) out += "exclusive = true\n";
   std::string monitor_of_all;
   for (size_t i = 0; i < tuning.monitored.size(); i++) {

@@ -46,9 +46,9 @@ std::string amounts(const Capabilities& capabilities, Resource resource,
   std::map<unsigned, std::string> entries;  // by the lowest domain
   for (const auto& [text, ids] : domains)
     entries[*ids.begin()] = fmt::format("\"{}\" = {}", format_cpu_list(ids), text);
-  std::string table;
-  for (const auto& [first, entry] : entries) table += (table.empty() ? "" : ", ") + entry;
-  return "{ " + table + " }";
+  std::vector<std::string> table;
+  for (const auto& [first, entry] : entries) table.push_back(entry);
+  return inline_table(table);
 }
 
 // The kernel starts with values above `unlimited` on a mount with mba_MBps.
@@ -151,14 +151,13 @@ bool counts_by_cpu(const Snapshot& snapshot, const std::string& directory) {
 
 void add_monitor_cpus(const std::string& directory, const Snapshot& snapshot,
                       std::vector<Line>& lines) {
-  std::string table;
+  std::vector<std::string> table;
   for (const auto& [mon_group, cpus] : snapshot.mon_cpus)
     if (control_group_of(mon_group) == directory)
-      table +=
-          fmt::format("{}{} = \"{}\"", table.empty() ? "" : ", ",
-                      toml_key(mon_group.substr(mon_group.rfind('/') + 1)), format_cpu_list(cpus));
-  if (!table.empty())
-    lines.push_back({directory, fmt::format("monitor_cpus = {{ {} }}", table), {}});
+      table.push_back(fmt::format("{} = \"{}\"",
+                                  toml_key(mon_group.substr(mon_group.rfind('/') + 1)),
+                                  format_cpu_list(cpus)));
+  if (!table.empty()) lines.push_back({directory, "monitor_cpus = " + inline_table(table), {}});
 }
 
 std::vector<Line> draft(const Capabilities& capabilities, const Snapshot& snapshot,

@@ -202,11 +202,7 @@ std::optional<std::string> PqosImport::assign(std::string_view text) {
 // "0xf" of all domains, or a table.
 std::string value_of_domains(const std::map<std::string, std::string>& domains) {
   if (domains.size() == 1 && domains.contains("*")) return toml_string(domains.begin()->second);
-  std::string table;
-  for (const auto& [ids, amount] : domains)
-    table +=
-        fmt::format("{}{} = {}", table.empty() ? "" : ", ", toml_string(ids), toml_string(amount));
-  return fmt::format("{{ {} }}", table);
+  return table_of_strings(domains);
 }
 
 // Percentages that may be rates: AMD's bandwidths are in 1/8 GB/s.
