@@ -25,12 +25,11 @@ std::expected<FoundContention, int> find_contention(const Context& context,
   out.judged = JudgedSamples(group);
   std::optional<observe::Detector> detector;
   int64_t clock_ahead_usec = 0;
-  bool left_out = false;
+  LastFound<FoundEpisode> found;
   const auto take = [&](std::vector<observe::Episode> episodes, bool running) {
     for (observe::Episode& episode : episodes)
       if (group.empty() ? episode.kind != observe::Contention::none : concerns(episode, group))
-        out.episodes.push_back({std::move(episode), running, clock_ahead_usec});
-    left_out |= keep_last(out.episodes, 2 * most_found);
+        found.add({std::move(episode), running, clock_ahead_usec});
   };
   auto recording = read_samples(
       context, source,
@@ -49,11 +48,11 @@ std::expected<FoundContention, int> find_contention(const Context& context,
   if (!recording) return std::unexpected(recording.error());
   out.read = std::move(*recording);
   take(detector->running(), true);
-  const size_t before = std::erase_if(out.episodes, [&](const FoundEpisode& found) {
-    return !found.running && found.episode.end_usec < out.read.from_usec;
-  });
-  // Those that were left out are older than any of the ones that are before the period.
-  if (keep_last(out.episodes, most_found) || (left_out && before == 0)) warn_of_more("episodes");
+  out.episodes = found.take_period(
+      [&](const FoundEpisode& one) {
+        return !one.running && one.episode.end_usec < out.read.from_usec;
+      },
+      "episodes");
   out.streams = detector->streams();
   if (!group.empty())
     std::erase_if(out.streams, [&](const observe::Stream& stream) {

@@ -151,14 +151,9 @@ void print_as_json(const Context& context, const History& shown) {
                        {"marks", std::move(marks)}});
 }
 
-// All but the last ones.
-void forget_marks(History& history) {
-  history.marks_before += history.marks.size() - most_found;
-  history.marks.erase(history.marks.begin(), history.marks.end() - most_found);
-}
-
 std::expected<History, int> read(const Context& context, const verbs::HistoryOptions& options) {
   History out;
+  LastFound<History::Mark> marks;
   std::optional<observe::SeriesBuilder> coarse, fine;
   std::optional<uint64_t> begin_usec;
   const size_t points = context.json != Json::off ? most_points : curve_columns(context);
@@ -173,11 +168,11 @@ std::expected<History, int> read(const Context& context, const verbs::HistoryOpt
         coarse->add(header, sample);
         if (!options.html.empty()) fine->add(header, sample);
         for (const std::string& text : sample.marks)
-          out.marks.push_back({sample.time_usec, out.seconds, text});
-        if (out.marks.size() > 2 * most_found) forget_marks(out);
+          marks.add({sample.time_usec, out.seconds, text});
       });
   if (!recording) return std::unexpected(recording.error());
-  if (out.marks.size() > most_found) forget_marks(out);
+  out.marks = marks.take();
+  out.marks_before = marks.left_out();
   out.read = std::move(*recording);
   out.coarse = coarse->series();
   out.fine = fine->series();

@@ -50,9 +50,8 @@ int verbs::replay(const Context& context, const RecordingSource& source) {
     return refuse("no group of the policy has a range: write mb = \"10%..100%\" in a [group.NAME]");
   observe::Guard guard(rules);
   std::optional<observe::Detector> detector;
-  std::vector<observe::GuardStep> steps;
+  LastFound<observe::GuardStep> found;
   JudgedSamples judged("");
-  bool left_out = false;
   const auto recording = read_samples(
       context, source,
       [&](const observe::Header& header, const observe::Sample& sample) {
@@ -63,14 +62,14 @@ int verbs::replay(const Context& context, const RecordingSource& source) {
         }
         judged.add(sample);
         (void)detector->add(sample);
-        std::ranges::move(guard.add(sample, detector->traffic()), std::back_inserter(steps));
-        left_out |= keep_last(steps, 2 * most_found);
+        for (observe::GuardStep& step : guard.add(sample, detector->traffic()))
+          found.add(std::move(step));
       },
       all_before);
   if (!recording) return recording.error();
-  const size_t before = std::erase_if(
-      steps, [&](const observe::GuardStep& step) { return step.time_usec < recording->from_usec; });
-  if (keep_last(steps, most_found) || (left_out && before == 0)) warn_of_more("steps");
+  const auto steps = found.take_period(
+      [&](const observe::GuardStep& step) { return step.time_usec < recording->from_usec; },
+      "steps");
   if (context.json != Json::off) {
     JsonValue rows = JsonValue::array();
     for (const observe::GuardStep& step : steps) rows.push_back(step_json(step));
