@@ -45,17 +45,12 @@ struct Service {
 };
 
 Result<std::vector<Service>> running_services(const proc::ProcFs& proc) {
-  const auto pids = proc.list();
-  if (!pids) return std::unexpected(pids.error());
   std::map<std::string, std::vector<pid_t>> units;
-  for (const pid_t pid : *pids) {
-    const auto process = proc.open(pid);
-    ProcessFacts facts;
-    if (!process || !(*process)->read(Fact::cgroup, facts)) continue;
-    const auto of = units_of_cgroup(*facts.cgroup).system;
+  const auto looked = for_each_in_units(proc, [&](pid_t pid, const auto& of) {
     if (!of.empty() && of.back().ends_with(".service"))
       units[std::string(of.back())].push_back(pid);
-  }
+  });
+  if (!looked) return std::unexpected(looked.error());
   std::vector<Service> out;
   for (auto& [unit, processes] : units) out.push_back({unit, std::move(processes), {}, {}});
   // The first ones are measured.

@@ -8,25 +8,33 @@
 #include "rdtd/base/glob.hpp"
 #include "rdtd/bus/units.hpp"
 #include "rdtd/model/systemd_unit.hpp"
-#include "rdtd/proc/proc_fs.hpp"
 #include "unit_rule.hpp"
 
 namespace rdtd {
+
+Result<void> for_each_in_units(
+    const proc::ProcFs& proc,
+    const std::function<void(pid_t, std::span<const std::string_view>)>& use) {
+  const auto pids = proc.list();
+  if (!pids) return std::unexpected(pids.error());
+  for (const pid_t pid : *pids) {
+    const auto process = proc.open(pid);
+    ProcessFacts facts;
+    if (process && (*process)->read(Fact::cgroup, facts))
+      use(pid, units_of_cgroup(*facts.cgroup).system);
+  }
+  return {};
+}
 
 Result<std::vector<pid_t>> processes_of_unit(const Context& context, const std::string& unit) {
   auto directory = Directory::open(context.proc);
   if (!directory) return std::unexpected(directory.error());
   const proc::ProcFs proc(std::move(*directory));
-  const auto pids = proc.list();
-  if (!pids) return std::unexpected(pids.error());
   std::vector<pid_t> out;
-  for (const pid_t pid : *pids) {
-    const auto process = proc.open(pid);
-    ProcessFacts facts;
-    if (!process || !(*process)->read(Fact::cgroup, facts)) continue;
-    const auto units = units_of_cgroup(*facts.cgroup).system;
+  const auto looked = for_each_in_units(proc, [&](pid_t pid, const auto& units) {
     if (std::ranges::find(units, unit) != units.end()) out.push_back(pid);
-  }
+  });
+  if (!looked) return std::unexpected(looked.error());
   return out;
 }
 

@@ -3,12 +3,22 @@
 
 #include <sys/types.h>
 
+#include <functional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "context.hpp"
+#include "rdtd/proc/proc_fs.hpp"
 
 namespace rdtd {
+
+// Calls `use` with each process and the units of systemd's system manager that it is in, the
+// innermost last.
+[[nodiscard]] Result<void> for_each_in_units(
+    const proc::ProcFs& proc,
+    const std::function<void(pid_t, std::span<const std::string_view>)>& use);
 
 // Those that systemd's system manager has in this unit, or below this slice. A cgroup of that name
 // elsewhere, which a user may make, is no such unit. Empty if there are none.
