@@ -18,6 +18,7 @@
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/toml_text.hpp"
+#include "rdtd/resctrl/read.hpp"
 #include "size_text.hpp"
 #include "verbs.hpp"
 
@@ -138,9 +139,7 @@ std::vector<Trial> conditions_of(const BenchResult& result, const Held& held,
 }
 
 Schemata schemata_of(const Tree& tree, const std::string& group) {
-  const std::string directory = group_directory(group);
-  const auto text =
-      tree.filesystem().read(directory.empty() ? "schemata" : directory + "/schemata");
+  const auto text = tree.filesystem().read(resctrl::file_of(group_directory(group), "schemata"));
   const auto parsed = text ? parse_schemata(*text) : std::unexpected(text.error());
   return parsed.value_or(Schemata{});
 }

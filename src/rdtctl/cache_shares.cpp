@@ -7,6 +7,7 @@
 
 #include "rdtd/model/footprint.hpp"
 #include "rdtd/model/schemata.hpp"
+#include "rdtd/resctrl/read.hpp"
 
 namespace rdtd {
 
@@ -27,8 +28,7 @@ void CacheShares::read(const Tree& tree, const std::vector<DomainCounters>& grou
     const std::string group(control_group_of(counted.group));
     if (bytes_.contains(group)) continue;
     auto& bytes = bytes_[group];
-    const auto text =
-        tree.filesystem().read(group == root_group ? "schemata" : group + "/schemata");
+    const auto text = tree.filesystem().read(resctrl::file_of(group, "schemata"));
     const auto schemata = text ? parse_schemata(*text) : std::unexpected(text.error());
     if (!schemata) continue;
     for (const auto& [domain, way] : way_bytes_)
