@@ -174,13 +174,18 @@ std::vector<PolicyFile> read_policy_files(const std::vector<std::string>& paths)
   return out;
 }
 
+std::expected<ParsedPolicy, int> parse_or_report(const Context& context,
+                                                 std::span<const PolicyFile> files) {
+  ParsedPolicy parsed = parse_policy(files);
+  if (!has_errors(parsed.diagnostics)) return parsed;
+  note_diagnostics(context, parsed.diagnostics, parsed.policy.sources);
+  return std::unexpected(Exit::failed);
+}
+
 std::expected<Planned, int> plan_files(const Context& context,
                                        const std::vector<PolicyFile>& files) {
-  const ParsedPolicy parsed = parse_policy(files);
-  if (has_errors(parsed.diagnostics)) {
-    note_diagnostics(context, parsed.diagnostics, parsed.policy.sources);
-    return std::unexpected(Exit::failed);
-  }
+  if (const auto parsed = parse_or_report(context, files); !parsed)
+    return std::unexpected(parsed.error());
   auto machine = read_machine(context);
   if (!machine) return std::unexpected(report(machine.error()));
   return plan_on(context, std::move(*machine), files);
@@ -193,9 +198,9 @@ std::expected<Planned, int> plan_files(const Context& context) {
   std::vector<PolicyFile> with_leases = lease_files(context);
   if (with_leases.empty()) return plan_files(context, files);
   with_leases.insert(with_leases.begin(), files.begin(), files.end());
-  const auto machine = read_machine(context);
+  auto machine = read_machine(context);
   if (!machine) return std::unexpected(report(machine.error()));
-  if (prepare_for(*machine, with_leases)) return plan_files(context, with_leases);
+  if (prepare_for(*machine, with_leases)) return plan_on(context, std::move(*machine), with_leases);
   note("rdtctl: not every lease fits: a reload ends those that do not\n");
   return plan_files(context, files);
 }

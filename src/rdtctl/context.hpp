@@ -82,6 +82,10 @@ struct TreeMachine {
 [[nodiscard]] std::expected<Prepared, Rejected> prepare_for(const TreeMachine& machine,
                                                             std::span<const PolicyFile> files);
 
+// The error, when what is wrong is printed, is the exit code.
+[[nodiscard]] std::expected<ParsedPolicy, int> parse_or_report(const Context& context,
+                                                               std::span<const PolicyFile> files);
+
 // The policy files below the root, planned against the machine. Prints what is wrong, warnings
 // included; the error is the exit code.
 struct Planned {

@@ -113,21 +113,18 @@ JsonValue to_json(const RuleSet& rules, const std::vector<RuleTrial>& trials,
 int verbs::explain_described(const Context& context, ProcessDescription process) {
   const std::vector<PolicyFile> files = find_policy_files(context.root);
   (void)report_no_policy(context.root, files);
-  const ParsedPolicy parsed = parse_policy(files);
-  if (has_errors(parsed.diagnostics)) {
-    note_diagnostics(context, parsed.diagnostics, parsed.policy.sources);
-    return Exit::failed;
-  }
+  const auto parsed = parse_or_report(context, files);
+  if (!parsed) return parsed.error();
   std::vector<Diagnostic> warnings;
   const Users users = context.elsewhere
                           ? Users{}
-                          : look_up_users(parsed.policy, proc::user_database(), {}, warnings);
+                          : look_up_users(parsed->policy, proc::user_database(), {}, warnings);
   for (const ConditionKind kind : {ConditionKind::unit, ConditionKind::user_unit})
     if (const auto given = process.values.find(kind); given != process.values.end())
       given->second = complete_unit_name(given->second);
   process.knows_users = !context.elsewhere && !users.unanswered;
   if (const auto failed = add_ids(context, process)) return *failed;
-  const RuleSet rules(parsed.policy, users);
+  const RuleSet rules(parsed->policy, users);
   const std::vector<RuleTrial> trials = rdtd::explain(rules, process);
   if (context.json != Json::off) {
     print_json(context, to_json(rules, trials, process));

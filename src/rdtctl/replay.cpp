@@ -38,12 +38,9 @@ int refuse(const char* what) {
 
 int verbs::replay(const Context& context, const RecordingSource& source) {
   const auto files = find_policy_files(context.root);
-  const ParsedPolicy parsed = parse_policy(files);
-  if (has_errors(parsed.diagnostics)) {
-    note_diagnostics(context, parsed.diagnostics, parsed.policy.sources);
-    return Exit::failed;
-  }
-  const observe::GuardRules rules = guard_rules(parsed.policy);
+  const auto parsed = parse_or_report(context, files);
+  if (!parsed) return parsed.error();
+  const observe::GuardRules rules = guard_rules(parsed->policy);
   if (rules.protected_groups.empty())
     return refuse("no group of the policy is protected: write protected = true in a [group.NAME]");
   if (!rules.has_range())
