@@ -59,7 +59,7 @@ FileReader::Keys group_keys(const FileReader& in, GroupTable& out, AmountReader&
                     "remove this line");
        }},
       {"override",
-       [&](const auto& k, const auto& n) { out.replaces = in.boolean(k, n).value_or(false); }},
+       [&](const auto& k, const auto& n) { group.replaces = in.boolean(k, n).value_or(false); }},
       {"cpus",
        [&](const auto& k, const auto& n) {
          out.cpus.has_own = true;
@@ -119,7 +119,7 @@ namespace {
 
 void check_amendment(const FileReader& in, const GroupTable& table) {
   const Group& group = table.group;
-  if (table.replaces || group.exclusive || group.partition || group.cpus || group.adopt ||
+  if (group.replaces || group.exclusive || group.partition || group.cpus || group.adopt ||
       !group.monitor_cpus.empty() || group.is_protected || !group.description.empty() ||
       !group.controls.empty())
     in.error(group.name.where,

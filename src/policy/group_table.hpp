@@ -12,7 +12,6 @@ namespace rdtd {
 struct GroupTable {
   Group group;  // with the places of CPUs, not yet their numbers
   GroupCpus cpus;
-  bool replaces = false;  // override = true
   Location exclusive_where;
 };
 

@@ -193,8 +193,8 @@ void Builder::add_group(const FileReader& in, const toml::key& key, const toml::
   if (in_lease && read.group.adopt)
     error(name.where, fmt::format("group '{}': a lease cannot take over a group", name.value),
           "adopt = true belongs in a policy file");
-  read.group.replaces = read.replaces;
-  const Group* earlier = in_lease && read.replaces ? groups_.find(name.value) : nullptr;
+  const bool replaces = read.group.replaces;
+  const Group* earlier = in_lease && replaces ? groups_.find(name.value) : nullptr;
   if (earlier != nullptr) {
     if (const std::string holder = holder_of(*earlier); !holder.empty() && !is_guard(holder))
       return error(name.where,
@@ -203,9 +203,9 @@ void Builder::add_group(const FileReader& in, const toml::key& key, const toml::
     // What the files give it, and the guard may ask for, is not known from the lease.
     read.group.unamended = earlier->unamended ? earlier->unamended : earlier->amounts;
   }
-  if (!groups_.contains(read.group.name.value) || read.replaces)
+  if (!groups_.contains(read.group.name.value) || replaces)
     cpus_[read.group.name.value] = std::move(read.cpus);
-  add_definition(in, groups_, std::move(read.group), read.replaces, "group");
+  add_definition(in, groups_, std::move(read.group), replaces, "group");
 }
 
 // The lease that has defined or amended the group; "" for none.
