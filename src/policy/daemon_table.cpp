@@ -50,32 +50,35 @@ void DaemonReader::read(const FileReader& in, const toml::key& key, const toml::
         }},
        {"on_stop",
         [&](const auto& k, const auto& n) {
-          if (auto word = table_.choice(in, k, n, {"keep", "remove"},
-                                        {{"leave nothing none false", "keep"},
-                                         {"reset clean delete clear undo true", "remove"}}))
-            settings_.on_stop = *word == "keep" ? OnStop::keep : OnStop::remove;
+          if (const auto value = table_.choice<OnStop>(
+                  in, k, n, {{"keep", OnStop::keep}, {"remove", OnStop::remove}},
+                  {{"leave nothing none false", "keep"},
+                   {"reset clean delete clear undo true", "remove"}}))
+            settings_.on_stop = *value;
         }},
        {"drift",
         [&](const auto& k, const auto& n) {
-          if (auto word = table_.choice(in, k, n, {"restore", "report"},
-                                        {{"fix repair enforce correct true", "restore"},
-                                         {"warn log ignore notify allow false", "report"}}))
-            settings_.drift = *word == "restore" ? OnDrift::restore : OnDrift::report;
+          if (const auto value = table_.choice<OnDrift>(
+                  in, k, n, {{"restore", OnDrift::restore}, {"report", OnDrift::report}},
+                  {{"fix repair enforce correct true", "restore"},
+                   {"warn log ignore notify allow false", "report"}}))
+            settings_.drift = *value;
         }},
        {"unsupported",
         [&](const auto& k, const auto& n) {
-          if (auto word = table_.choice(in, k, n, {"refuse", "skip"},
-                                        {{"error fail strict deny false", "refuse"},
-                                         {"ignore warn warning allow omit true", "skip"}}))
-            settings_.unsupported = *word == "refuse" ? OnUnsupported::refuse : OnUnsupported::skip;
+          if (const auto value = table_.choice<OnUnsupported>(
+                  in, k, n, {{"refuse", OnUnsupported::refuse}, {"skip", OnUnsupported::skip}},
+                  {{"error fail strict deny false", "refuse"},
+                   {"ignore warn warning allow omit true", "skip"}}))
+            settings_.unsupported = *value;
         }},
        {"readers",
         [&](const auto& k, const auto& n) {
-          if (auto word = table_.choice(
-                  in, k, n, {"group", "all"},
+          if (const auto value = table_.choice<Readers>(
+                  in, k, n, {{"group", Readers::group}, {"all", Readers::all}},
                   {{"rdtd root none", "group"}, {"everybody everyone any world users", "all"}},
                   hint_for_readers(n)))
-            settings_.readers = *word == "group" ? Readers::group : Readers::all;
+            settings_.readers = *value;
         }},
        {"reconcile_interval", [&](const auto& k, const auto& n) { read_interval(in, k, n); }}});
 }

@@ -77,15 +77,13 @@ void ObserverReader::read_guard(const FileReader& in, const toml::key& key,
     if (n.is_boolean())
       return in.wrong_type(k, n, "a string",
                            n.template value_or<bool>(false) ? "write \"on\"" : "write \"off\"");
-    const auto word =
-        guard_table_.choice(in, k, n, {"off", "shadow", "on"},
-                            {{"live enforce enforcing active enabled enable auto yes true", "on"},
-                             {"dry-run dryrun observe log warn report simulate audit", "shadow"},
-                             {"disabled disable none no false never", "off"}});
-    if (!word) return;
-    guard_.mode = *word == "off"      ? GuardMode::off
-                  : *word == "shadow" ? GuardMode::shadow
-                                      : GuardMode::on;
+    const auto mode = guard_table_.choice<GuardMode>(
+        in, k, n, {{"off", GuardMode::off}, {"shadow", GuardMode::shadow}, {"on", GuardMode::on}},
+        {{"live enforce enforcing active enabled enable auto yes true", "on"},
+         {"dry-run dryrun observe log warn report simulate audit", "shadow"},
+         {"disabled disable none no false never", "off"}});
+    if (!mode) return;
+    guard_.mode = *mode;
     guard_.where = in.at(n);
   };
   guard_table_.read(in, key, node,

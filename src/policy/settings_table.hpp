@@ -27,6 +27,19 @@ class SettingsTable {
                                                   const std::vector<std::string>& choices,
                                                   const Meant& meant = {},
                                                   const std::string& otherwise = {}) const;
+  // What the word stands for.
+  template <class Value>
+  [[nodiscard]] std::optional<Value> choice(
+      const FileReader& in, const toml::key& key, const toml::node& node,
+      const std::vector<std::pair<std::string, Value>>& choices, const Meant& meant = {},
+      const std::string& otherwise = {}) const {
+    std::vector<std::string> words;
+    for (const auto& [word, value] : choices) words.push_back(word);
+    const auto chosen = choice(in, key, node, words, meant, otherwise);
+    for (const auto& [word, value] : choices)
+      if (word == chosen) return value;
+    return std::nullopt;
+  }
 
  private:
   std::string name_;
