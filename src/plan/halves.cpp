@@ -14,10 +14,7 @@ namespace {
 // Ways that this half must contain: those that it names, or that groups in it name.
 Cbm required_ways(const Exclusive& half) {
   if (const Cbm* mask = named_ways(half.party)) return *mask;
-  Cbm out;
-  for (const Party& member : half.members)
-    if (const Cbm* mask = named_ways(member)) out = out | *mask;
-  return out;
+  return ways_named_by(half.members);
 }
 
 unsigned size_of(const Exclusive& half) {
@@ -28,9 +25,7 @@ unsigned size_of(const Exclusive& half) {
 // The place that a group in a region of so many ways keeps if it can, as in placement.cpp; empty:
 // none.
 Cbm place_of(const Party& party, unsigned region) {
-  const unsigned* count = number_of_ways(party);
-  const bool has_size = party.previous.count() == (count == nullptr ? region : *count);
-  return named_ways(party) == nullptr && has_size ? party.previous : Cbm{};
+  return keeps_size(party, region) ? party.previous : Cbm{};
 }
 
 // The fewest ways that hold both halves.
@@ -105,8 +100,7 @@ unsigned Halves::least_ways() const {
 Cbm Halves::usable_by(const Exclusive& one, const Exclusive& other) const {
   Cbm usable = one.strict ? original_.all.without(original_.shareable) : original_.all;
   for (const Obstacle& obstacle : original_.obstacles) usable = usable.without(obstacle.mask);
-  for (const Party& party : original_.shared)
-    if (const Cbm* mask = named_ways(party)) usable = usable.without(*mask);
+  usable = usable.without(ways_named_by(original_.shared));
   for (const Exclusive& exclusive : original_.exclusive)
     if (const Cbm* mask = named_ways(exclusive.party);
         mask != nullptr && &exclusive != &one && &exclusive != &other)

@@ -56,9 +56,7 @@ std::vector<Cbm> places_of_members(const DomainRequest& request, const Board& bo
                                    const Exclusive& partition, const Piece& piece) {
   std::vector<Cbm> places;
   for (const Party& member : partition.members) {
-    const unsigned* count = number_of_ways(member);
-    if (named_ways(member) != nullptr || !is_mask(member.previous, request.sparse_masks) ||
-        member.previous.count() != (count == nullptr ? piece.ways : *count))
+    if (!is_mask(member.previous, request.sparse_masks) || !keeps_size(member, piece.ways))
       continue;
     const Cbm together = piece.required | member.previous;
     const unsigned span =
@@ -77,8 +75,7 @@ std::vector<Piece> make_pieces(const DomainRequest& request, const Board& board)
     if (count == nullptr) continue;
     Piece& piece = pieces.emplace_back(
         Piece{.ways = *count, .required = {}, .places = {}, .strict = exclusive.strict});
-    for (const Party& member : exclusive.members)
-      if (const Cbm* mask = named_ways(member)) piece.required = piece.required | *mask;
+    piece.required = ways_named_by(exclusive.members);
     const Cbm previous = exclusive.party.previous;
     if (!exclusive.members.empty())
       piece.places = places_of_members(request, board, exclusive, piece);

@@ -25,12 +25,6 @@ std::string amount(const Party& party) {
   return fmt::format("{} ({})", asked, ways(*count));
 }
 
-uint64_t ways_asked(const Party& party) {
-  if (const Cbm* mask = named_ways(party)) return mask->count();
-  const unsigned* count = number_of_ways(party);
-  return count == nullptr ? 0 : *count;
-}
-
 std::optional<PlacementRefusal> check_form(const DomainRequest& request, const Party& party,
                                            Cbm mask) {
   const std::string head = fmt::format("{}: '{}'", party.name, party.asked);
@@ -183,9 +177,7 @@ constexpr std::string_view whole_cache_hint =
 
 // Whether the ways that shared parties name are enough for the remainder, which has them too.
 bool named_ways_leave(const DomainRequest& request, unsigned least) {
-  Cbm named{};
-  for (const Party& party : request.shared)
-    if (const Cbm* mask = named_ways(party)) named = named | *mask;
+  const Cbm named = ways_named_by(request.shared);
   return request.sparse_masks ? named.count() >= least : lowest_run(named, least).has_value();
 }
 
@@ -241,6 +233,25 @@ std::string holders(const DomainRequest& request) {
 }
 
 }  // namespace
+
+unsigned ways_asked(const Party& party) {
+  if (const Cbm* mask = named_ways(party)) return mask->count();
+  const unsigned* count = number_of_ways(party);
+  return count == nullptr ? 0 : *count;
+}
+
+Cbm ways_named_by(const std::vector<Party>& parties) {
+  Cbm out;
+  for (const Party& party : parties)
+    if (const Cbm* mask = named_ways(party)) out = out | *mask;
+  return out;
+}
+
+bool keeps_size(const Party& party, unsigned region) {
+  const unsigned* count = number_of_ways(party);
+  return named_ways(party) == nullptr &&
+         party.previous.count() == (count == nullptr ? region : *count);
+}
 
 std::string these_ways(Cbm mask) {
   std::string list = way_list(mask);
@@ -323,15 +334,10 @@ std::optional<PlacementRefusal> explain_region(const DomainRequest& request) {
         " must be side by side"};
   }
   Cbm free = request.all.without(request.shareable);
-  const auto take = [&](const Party& party) {
-    if (const Cbm* mask = named_ways(party)) free = free.without(*mask);
-  };
   for (const Obstacle& obstacle : request.obstacles) free = free.without(obstacle.mask);
-  for (const Exclusive& exclusive : request.exclusive) {
-    take(exclusive.party);
-    std::ranges::for_each(exclusive.members, take);
-  }
-  std::ranges::for_each(request.shared, take);
+  for (const Exclusive& exclusive : request.exclusive)
+    free = free.without(ways_named_by({exclusive.party}) | ways_named_by(exclusive.members));
+  free = free.without(ways_named_by(request.shared));
   // Without sparse masks, it was placed without gaps.
   if (!request.sparse_masks || lowest_run(free, *number_of_ways(region))) return std::nullopt;
   return PlacementRefusal{

@@ -18,6 +18,12 @@ namespace rdtd {
 [[nodiscard]] inline const unsigned* number_of_ways(const Party& party) {
   return std::get_if<unsigned>(&party.want);
 }
+// How many these are; 0 of a party that asks for all of the region.
+[[nodiscard]] unsigned ways_asked(const Party& party);
+// All ways that one of the parties names.
+[[nodiscard]] Cbm ways_named_by(const std::vector<Party>& parties);
+// Whether a party in a region of so many ways asks for as many as it has, and names none.
+[[nodiscard]] bool keeps_size(const Party& party, unsigned region);
 
 // "way 3", "ways 0-2 and 6-7".
 [[nodiscard]] std::string these_ways(Cbm mask);

@@ -34,11 +34,6 @@ const double* percent_of(const DomainAmount& line) {
   return percent == nullptr ? nullptr : &percent->value;
 }
 
-unsigned ways_of(const Party& party) {
-  if (const Cbm* mask = std::get_if<Cbm>(&party.want)) return mask->count();
-  return std::get<unsigned>(party.want);
-}
-
 }  // namespace
 
 // Null if the group is not there.
@@ -208,7 +203,7 @@ bool Planner::add_members(const CacheDomain& domain, const Group& group, size_t 
   for (size_t i = first; i < first + count; i++) {
     Exclusive& region = out.request.exclusive[i];
     const auto add = [&](const Slot& slot) {
-      auto one = party(domain, slot, group.name, ways_of(region.party));
+      auto one = party(domain, slot, group.name, ways_asked(region.party));
       if (!one) return false;
       region.members.push_back(*std::move(one));
       out.members[i].push_back(slot);
