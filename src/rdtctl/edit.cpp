@@ -202,26 +202,26 @@ std::expected<std::string, int> name_of(const std::string& given) {
   std::string name = given;
   if (name.empty()) {
     std::vector<std::string> names;
-    if (const auto directory = Directory::open(lasting_directory); directory)
+    if (const auto directory = Directory::open(std::string(lasting_directory)); directory)
       if (const auto entries = directory->list(); entries)
         for (const Directory::Entry& entry : *entries)
           if (!entry.is_directory && entry.name.ends_with(suffix) && !entry.name.starts_with('.'))
             names.push_back(entry.name);
     if (names.size() > 1) {
-      note("rdtctl: which file of {}: {}?\n", std::string(lasting_directory), join(names, ", "));
+      note("rdtctl: which file of {}: {}?\n", lasting_directory, join(names, ", "));
       return std::unexpected(static_cast<int>(Exit::usage));
     }
     return names.empty() ? "10-policy.toml" : names.front();
   }
-  if (name.starts_with(std::string(lasting_directory) + "/"))
-    name.erase(0, std::strlen(lasting_directory) + 1);
+  if (name.starts_with(fmt::format("{}/", lasting_directory)))
+    name.erase(0, lasting_directory.size() + 1);
   if (const std::string meant = policy_name_meant(name); !meant.empty()) {
     note("rdtctl: '{}': {}\n", given, meant);
     return std::unexpected(static_cast<int>(Exit::usage));
   }
   if (name.contains('/') || name.starts_with('.')) {
     note("rdtctl: edit is for files of {}, and '{}' is none: any editor is good for it\n",
-         std::string(lasting_directory), given);
+         lasting_directory, given);
     return std::unexpected(static_cast<int>(Exit::usage));
   }
   return name.ends_with(suffix) ? name : name + std::string(suffix);

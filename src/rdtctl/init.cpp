@@ -170,7 +170,7 @@ std::string policy_text(const std::vector<std::string>& units) {
 }
 
 bool confirms() {
-  note("\nWrite this to {}/{}, and put it in force? [Y/n] ", std::string(lasting_directory),
+  note("\nWrite this to {}/{}, and put it in force? [Y/n] ", lasting_directory,
        std::string(file_name));
   std::string line;
   return std::getline(std::cin, line) &&

@@ -33,7 +33,7 @@ Result<void> restore(const Directory& directory, const std::string& file,
 std::string what_is_meant(const Context& context, const std::string& path,
                           const std::string& verb) {
   namespace fs = std::filesystem;
-  const fs::path usual = fs::path(context.root) / std::string(lasting_directory).substr(1);
+  const fs::path usual = fs::path(context.root) / lasting_directory.substr(1);
   std::error_code unknown;
   if (fs::is_directory(path, unknown))
     return fs::equivalent(path, usual, unknown)
@@ -64,11 +64,12 @@ std::vector<PolicyFile> read_named_files(const Context& context,
   return files;
 }
 
-Result<Directory> open_policy_directory(const char* path) {
+Result<Directory> open_policy_directory(std::string_view directory) {
+  const std::string path(directory);
   // Whatever the umask is: not only root reads policies.
-  const bool made = ::mkdir(path, 0755) == 0;
+  const bool made = ::mkdir(path.c_str(), 0755) == 0;
   if (!made && errno != EEXIST) return errno_error("make", path);
-  if (made && ::chmod(path, 0755) != 0) return errno_error("change the mode of", path);
+  if (made && ::chmod(path.c_str(), 0755) != 0) return errno_error("change the mode of", path);
   return Directory::open(path);
 }
 
@@ -122,7 +123,7 @@ bool check_policy_file(const Context& context, const std::string& name, const st
   };
   std::erase_if(files, [&](const PolicyFile& file) { return name_of_file(file) == name; });
   PolicyFile changed;
-  changed.path = printable(std::string(lasting_directory) + "/" + name);
+  changed.path = printable(fmt::format("{}/{}", lasting_directory, name));
   changed.text = text;
   files.insert(std::ranges::lower_bound(files, name, {}, name_of_file), changed);
   if (const auto machine = read_machine(context); machine) {

@@ -5,17 +5,18 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "context.hpp"
 #include "rdtd/base/directory.hpp"
 
 namespace rdtd {
 
-inline constexpr const char* lasting_directory = "/etc/rdtd";
-inline constexpr const char* runtime_directory = "/run/rdtd";
+inline constexpr std::string_view lasting_directory = "/etc/rdtd";
+inline constexpr std::string_view runtime_directory = "/run/rdtd";
 
 // Creates the directory if it does not exist.
-[[nodiscard]] Result<Directory> open_policy_directory(const char* path);
+[[nodiscard]] Result<Directory> open_policy_directory(std::string_view directory);
 // Nothing if there is no such file.
 [[nodiscard]] Result<std::optional<std::string>> read_present(const Directory& directory,
                                                               const std::string& file);

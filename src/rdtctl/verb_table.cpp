@@ -89,8 +89,8 @@ void VerbTable::add_groups() {
 
   CLI::App& events =
       add_live("events", "Print assignments, reloads and drift as they happen, until interrupted",
-               "rdtctl events -j", [&] { return verbs::events(context_, given_.top.tables); });
-  auto* count = events.add_option("-n", given_.top.tables, "End after so many events");
+               "rdtctl events -j", [&] { return verbs::events(context_, given_.events); });
+  auto* count = events.add_option("-n", given_.events, "End after so many events");
   allow_numbers(*count->type_name("NUMBER"), 1, 1e9);
 }
 

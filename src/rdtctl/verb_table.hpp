@@ -39,6 +39,7 @@ class VerbTable {
          measure = false, runtime = false, force = false, guard = false, replay = false,
          ceiling = false;
     verbs::TopOptions top;
+    unsigned events = 0;  // to print; 0: until interrupted
     verbs::SuggestOptions suggest;
     std::string ways, cpu_list;
     double wait = 0;  // seconds
