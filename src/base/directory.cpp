@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +16,20 @@
 #include <memory>
 
 namespace rdtd {
+
+namespace {
+
+constexpr const char* acl_attribute = "system.posix_acl_access";  // acl(5)
+
+// Its access control list, as the kernel has it; empty if it has none.
+std::string acl_of(int fd) {
+  std::string out(4096, '\0');
+  const ssize_t length = ::fgetxattr(fd, acl_attribute, out.data(), out.size());
+  out.resize(length > 0 ? static_cast<size_t>(length) : 0);
+  return out;
+}
+
+}  // namespace
 
 Result<std::string> read_all(int fd, const std::string& path, size_t limit) {
   std::string out;
@@ -160,6 +175,7 @@ Result<void> Directory::replace_durably(const std::string& name, std::string_vie
       S_ISREG(present.st_mode)) {
     how.mode = present.st_mode & 0777;
     how.owner = {present.st_uid, present.st_gid};
+    if (const auto file = open_file(name, O_RDONLY | O_NOFOLLOW)) how.acl = acl_of(file->get());
   }
   auto done = replace(name, text, how);
   // Of the name. Some file systems have nothing to sync.
@@ -179,16 +195,40 @@ Result<std::pair<std::string, UniqueFd>> Directory::make_temporary(const std::st
   constexpr time_t writes_at_most = 10;  // seconds
   constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
   std::string temporary = "." + name + ".new";
-  struct stat left{};
-  if (::fstatat(fd_.get(), temporary.c_str(), &left, AT_SYMLINK_NOFOLLOW) == 0 &&
-      S_ISREG(left.st_mode) && std::abs(::time(nullptr) - left.st_mtime) < writes_at_most)
-    temporary = fmt::format(".{}.{}.new", name, ::getpid());
-  (void)::unlinkat(fd_.get(), temporary.c_str(), 0);
+  struct stat there{};
+  const bool is_there = ::fstatat(fd_.get(), temporary.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0;
+  const bool is_written =
+      S_ISREG(there.st_mode) && std::abs(::time(nullptr) - there.st_mtime) < writes_at_most;
+  if (is_there && !is_written) (void)::unlinkat(fd_.get(), temporary.c_str(), 0);
   auto fd = open_file(temporary, flags, mode);
+  if (!fd && fd.error().code == EEXIST && (!is_there || is_written)) {
+    temporary = fmt::format(".{}.{}.new", name, ::getpid());
+    (void)::unlinkat(fd_.get(), temporary.c_str(), 0);
+    fd = open_file(temporary, flags, mode);
+  }
   // Nobody knows the temporary name, unless something of that name is in the way.
   if (!fd && fd.error().code == EEXIST) return std::unexpected(fd.error());
   if (!fd) return std::unexpected(Error{"write", path_of(name), fd.error().code, {}});
   return std::pair(std::move(temporary), std::move(*fd));
+}
+
+// The mode comes after the owner, whose change takes from it, and before the list, which shows as
+// a part of the mode.
+Result<void> Directory::set_access(int fd, const std::string& name, const Replacement& how) const {
+  mode_t mode = how.mode.value_or(0);
+  struct stat made{};
+  if (how.owner && ::fstat(fd, &made) == 0 && std::pair(made.st_uid, made.st_gid) != *how.owner &&
+      ::fchown(fd, how.owner->first, how.owner->second) < 0) {
+    // Who may write here, but not give files away. What a group may do is not for another one.
+    if (errno != EPERM) return errno_error("change the owner of", path_of(name));
+    constexpr uid_t same = static_cast<uid_t>(-1);
+    if (made.st_gid != how.owner->second && ::fchown(fd, same, how.owner->second) < 0)
+      mode &= ~mode_t{0070};
+  }
+  if (how.mode && ::fchmod(fd, mode) < 0) return errno_error("change the mode of", path_of(name));
+  if (!how.acl.empty() && ::fsetxattr(fd, acl_attribute, how.acl.data(), how.acl.size(), 0) < 0)
+    return errno_error("change the access control list of", path_of(name));
+  return {};
 }
 
 Result<void> Directory::replace(const std::string& name, std::string_view text,
@@ -197,11 +237,7 @@ Result<void> Directory::replace(const std::string& name, std::string_view text,
   if (!made) return std::unexpected(made.error());
   const auto& [temporary, fd] = *made;
   Result<void> done = write_all(fd.get(), text, path_of(name));
-  // The mode comes last: a change of the owner takes from it.
-  if (done && how.owner && ::fchown(fd.get(), how.owner->first, how.owner->second) < 0)
-    done = errno_error("change the owner of", path_of(name));
-  if (done && how.mode && ::fchmod(fd.get(), *how.mode) < 0)
-    done = errno_error("change the mode of", path_of(name));
+  if (done) done = set_access(fd.get(), name, how);
   if (done && how.sync == Sync::yes && ::fsync(fd.get()) < 0)
     done = errno_error("write", path_of(name));
   if (done && ::renameat(fd_.get(), temporary.c_str(), fd_.get(), name.c_str()) < 0)

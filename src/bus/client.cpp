@@ -73,6 +73,8 @@ constexpr Target of_observer{observer_name, observer_path, observer_interface, r
 
 Client::Failure failure(sd_bus* bus, const Target& target, const ErrorHolder& error, int r) {
   using enum Client::Failure::Kind;
+  if (r == -ETIMEDOUT && target.timeout == change_timeout)
+    return {timed_out, "rdtd has not answered within 180 s, or nobody entered the password"};
   if (r == -ETIMEDOUT || error.is(SD_BUS_ERROR_TIMEOUT))
     return {timed_out, fmt::format("{0} does not answer: journalctl -u {0} may show why",
                                    target.name == observer_name ? "rdtd-observer" : "rdtd")};

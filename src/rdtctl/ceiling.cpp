@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "file_limit.hpp"
 #include "measured_process.hpp"
 #include "output.hpp"
 #include "rdtd/base/clock.hpp"
@@ -133,6 +134,7 @@ class CeilingRun {
 
 // They are in their group, and have used the memory that they read.
 CeilingRun::Or<std::vector<Process>> CeilingRun::start(const Load& load) {
+  (void)raise_file_limit();  // for a stream on each CPU of a large machine
   std::vector<Process> out;
   for (const CpuStream& stream : load.streams) {
     auto process = Process::start(

@@ -76,6 +76,7 @@ struct MachineFacts {
 
   bool guard_without_observer = false;  // the policy turns it on, and nobody carries it out
   bool daemon_runs = false;
+  bool daemon_hangs = false;  // it is there and does not answer
   std::string daemon_state;
   std::string last_reload_error;
   std::vector<std::string> problems;  // as the daemon reports them

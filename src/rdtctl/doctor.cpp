@@ -167,7 +167,9 @@ MachineFacts find_facts(const Context& context) {
     if (facts.policy_error.empty()) facts.plan_error = plan_error(context, *machine);
   }
   auto client = Client::connect();
-  if (const auto daemon = client ? client->properties() : std::unexpected(client.error())) {
+  const auto daemon = client ? client->properties() : std::unexpected(client.error());
+  facts.daemon_hangs = !daemon && daemon.error().kind == Client::Failure::Kind::timed_out;
+  if (daemon) {
     facts.daemon_runs = true;
     facts.daemon_state = daemon->state;
     facts.last_reload_error = daemon->last_reload_error;

@@ -44,6 +44,14 @@ constexpr std::string_view first_text =
 # unit = "redis-server.service"
 )";
 
+// Why temp_directory_path() names none: the first of its variables decides.
+Error no_directory(int code) {
+  for (const char* variable : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"})
+    if (const char* named = std::getenv(variable); named != nullptr)
+      return {"use", named, code, fmt::format("{} names it", variable)};
+  return {"use", "/tmp", code, {}};
+}
+
 // The copy that the editor gets: a directory of its own, with a file of the same name. Where others
 // may write to the directory above, they can put another one in its place at any time, or a link:
 // the directory is opened once, and the file is read through it.
@@ -64,11 +72,7 @@ class Draft {
   [[nodiscard]] Result<void> write(const std::string& name, const std::string& text) {
     std::error_code error;
     const auto temporary = std::filesystem::temp_directory_path(error);
-    if (error) {
-      const char* named = std::getenv("TMPDIR");
-      return std::unexpected(Error{"use", named != nullptr ? named : "/tmp", error.value(),
-                                   named != nullptr ? "TMPDIR names it" : ""});
-    }
+    if (error) return std::unexpected(no_directory(error.value()));
     std::string path = (temporary / "rdtd-edit-XXXXXX").string();
     if (::mkdtemp(path.data()) == nullptr) return errno_error("make", path);
     path_ = path;

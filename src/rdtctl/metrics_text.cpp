@@ -158,7 +158,8 @@ void add_granted(Exposition& out, const MetricsSource& source) {
   out.head("rdtd_closids", "gauge",
            "Control groups that the machine can have, the default one too.");
   out.sample("rdtd_closids", "", source.capabilities.most_groups());
-  out.head("rdtd_control_groups", "gauge", "Control groups that there are.");
+  out.head("rdtd_control_groups", "gauge",
+           "Control groups that hold a CLOSID, the default one too.");
   out.sample("rdtd_control_groups", "", 1 + source.snapshot.closid_holders().size());
 }
 

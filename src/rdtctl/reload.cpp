@@ -21,13 +21,15 @@ bool in_unit_of_daemon(const Context& context) {
 int verbs::reload(const Context& context) {
   auto client = Client::connect();
   const auto answer = client ? client->reload() : std::unexpected(client.error());
+  using enum Client::Failure::Kind;
+  if (answer || answer.error().kind == incomplete) renew_device_access(context);
   if (answer) {
-    renew_device_access(context);
     if (!in_unit_of_daemon(context)) check_loaded(context);
     return Exit::ok;
   }
-  if (answer.error().kind == Client::Failure::Kind::refused && in_unit_of_daemon(context))
-    return Exit::failed;
+  // The daemon has logged these.
+  const bool is_logged = answer.error().kind == refused || answer.error().kind == incomplete;
+  if (is_logged && in_unit_of_daemon(context)) return Exit::failed;
   return report(context, answer.error());
 }
 

@@ -1,25 +1,14 @@
 #include "task_counters.hpp"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <cerrno>
 #include <fstream>
 #include <utility>
 
+#include "file_limit.hpp"
+
 namespace rdtd {
-
-namespace {
-
-// To what an administrator allows. False if it is there already.
-bool raise_file_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return false;
-  limit.rlim_cur = limit.rlim_max;
-  return ::setrlimit(RLIMIT_NOFILE, &limit) == 0;
-}
-
-}  // namespace
 
 CpuSeconds cpu_seconds_of(std::span<const pid_t> tasks, const std::string& proc) {
   CpuSeconds out;

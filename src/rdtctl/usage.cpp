@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "size_text.hpp"
+#include "rdtd/model/counters.hpp"
 #include "rdtd/model/snapshot.hpp"
 #include "rdtd/observe/series.hpp"
 
@@ -49,6 +50,24 @@ std::optional<double> rate(std::optional<double> before, double now, double seco
                                                                               : std::optional(rate);
 }
 
+// The domain that a node is part of includes it.
+bool is_node(const DomainCounters& row) { return row.resource.starts_with("sub_"); }
+
+// What several kinds of domains count, caches and nodes, is the same: it is not added up. Which one
+// is taken, by the directory of the group and the counter.
+std::map<std::pair<std::string, std::string>, std::string> kinds_that_count(
+    const std::vector<DomainCounters>& rows) {
+  std::map<std::pair<std::string, std::string>, std::string> out;
+  for (const DomainCounters& row : rows) {
+    if (is_node(row)) continue;
+    for (const auto& [counter, value] : row.counters) {
+      const auto [kind, is_first] = out.try_emplace({row.group, counter}, row.resource);
+      if (!is_first && is_taken_before(row.resource, kind->second)) kind->second = row.resource;
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<Reading> read_usage(const Tree& tree) {
@@ -66,18 +85,15 @@ std::vector<Usage> usage_between(const Reading& before, const Reading& now, Doma
   const double seconds = std::chrono::duration<double>(now.at - before.at).count();
   const Before earlier(before);
   std::vector<Usage> out;
-  // What several kinds of domains count, caches and nodes, is the same: it is not added up.
-  std::map<std::pair<std::string, std::string>, std::string> counted_by;
+  const auto counted_by = kinds_that_count(now.counters);
   for (const DomainCounters& of : now.counters) {
-    // The domain that a node is part of includes it.
-    if (domains == Domains::summed && of.resource.starts_with("sub_")) continue;
+    if (domains == Domains::summed && is_node(of)) continue;
     if (domains == Domains::apart || out.empty() || out.back().directory != of.group) {
       out.push_back({group_label(of.group), of.group, {}, {}});
       if (domains == Domains::apart) out.back().domain = {of.resource, of.domain};
     }
     for (const auto& [name, value] : of.counters) {
-      const auto [place, first] = counted_by.try_emplace({of.group, name}, of.resource);
-      if (domains == Domains::summed && place->second != of.resource) continue;
+      if (domains == Domains::summed && counted_by.at({of.group, name}) != of.resource) continue;
       Used& used = out.back().counters[name];
       const auto counted = number(value);
       if (!counted && !used.reason) used.reason = std::get<NoCount>(value);

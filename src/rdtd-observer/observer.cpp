@@ -280,7 +280,10 @@ void Observer::record(const observe::Sample& sample) {
   }
   if (done) done = ring_->append(header_line(header_), sample_line(sample), sample.time_usec);
   if (done) return settled("disk");
-  complain("disk", done.error().text() + "; what was recorded before is kept");
+  // Of the directory: each attempt has a file of another name.
+  Error error = std::move(done.error());
+  error.path = paths_.history;
+  complain("disk", error.text() + "; what was recorded before is kept");
   // The next file begins with the amounts of all groups.
   ring_.reset();
   ring_due_usec_ = now + retry_usec;

@@ -62,7 +62,8 @@ TEST_F(BusTest, ClientTellsErrorsApart) {
     Client::Failure::Kind kind;
     std::string text;
   } rows[] = {
-      {SD_BUS_ERROR_TIMEOUT, timed_out, "rdtd does not answer: journalctl -u rdtd may show why"},
+      {SD_BUS_ERROR_TIMEOUT, timed_out,
+       "rdtd has not answered within 180 s, or nobody entered the password"},
       {"org.rdtd1.Error.Incomplete", incomplete, "the daemon's text"},
       {"org.rdtd1.Error.OutOfClosids", no_closid, "the daemon's text"},
       {"org.rdtd1.Error.NoSuchProcess", no_such_process, "the daemon's text"},

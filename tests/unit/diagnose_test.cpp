@@ -121,6 +121,13 @@ TEST(Diagnose, Troubles) {
        "problem the policy is invalid: a.toml:1:1: error: x -> rdtctl check shows all "
        "errors\nproblem rdtd is not running, and cannot start with an invalid policy -> fix the "
        "policy, verify it with rdtctl check, then systemctl start rdtd\n"},
+      {"a daemon that hangs",
+       [](MachineFacts& facts) {
+         facts.daemon_hangs = true;
+         facts.daemon_runs = false;
+       },
+       "problem rdtd runs, but does not answer -> journalctl -u rdtd may show why; systemctl "
+       "restart rdtd keeps the groups\n"},
       {"not mounted",
        [](MachineFacts& facts) {
          facts.mount_options.reset();

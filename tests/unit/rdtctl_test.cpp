@@ -33,6 +33,21 @@ std::string shown(const std::vector<Usage>& usage) {
   return out;
 }
 
+// What several kinds of domains count is the same traffic, whatever the order of their names.
+TEST(Usage, OneKindOfDomainIsSummed) {
+  using std::chrono::seconds;
+  const uint64_t mib = 1 << 20;
+  const auto reading = [&](int at, uint64_t clusters, uint64_t channels) {
+    const std::string t = "mbm_total_bytes";
+    return Reading{
+        std::chrono::steady_clock::time_point{} + seconds(at),
+        {counted("a", "CLUSTER", 0, {{t, clusters}}), counted("a", "MB", 0, {{t, channels}}),
+         counted("a", "MB", 1, {{t, channels}}), counted("a", "NODE", 0, {{t, clusters}})}};
+  };
+  EXPECT_EQ(shown(usage_between(reading(0, 0, 0), reading(1, 8 * mib, mib), Domains::summed)),
+            "a all | mbm_total_bytes 2.0 MiB/s\n");
+}
+
 TEST(Usage, Rates) {
   using std::chrono::seconds;
   const uint64_t mib = 1 << 20;
@@ -153,7 +168,7 @@ TEST(Metrics, WhatIsGranted) {
             "# HELP rdtd_closids Control groups that the machine can have, the default one too.\n"
             "# TYPE rdtd_closids gauge\n"
             "rdtd_closids 8\n"
-            "# HELP rdtd_control_groups Control groups that there are.\n"
+            "# HELP rdtd_control_groups Control groups that hold a CLOSID, the default one too.\n"
             "# TYPE rdtd_control_groups gauge\n"
             "rdtd_control_groups 3\n");
   source.capabilities = {};

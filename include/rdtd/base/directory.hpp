@@ -43,8 +43,9 @@ class Directory {
   // after a crash of the system, the file may be empty.
   [[nodiscard]] Result<void> replace(const std::string& name, std::string_view text,
                                      mode_t mode = 0644) const;
-  // For what an administrator keeps: an existing file's owner, group and mode stay as they are, and
-  // nothing is lost after a crash of the system once it has returned.
+  // For what an administrator keeps: the owner, group, mode and access control list of an existing
+  // file stay as they are, as far as the caller may set them, and nothing is lost after a crash of
+  // the system once it has returned.
   [[nodiscard]] Result<void> replace_durably(const std::string& name, std::string_view text) const;
   // The same for a file that the user names: the umask takes from the mode.
   [[nodiscard]] Result<void> replace_by_umask(const std::string& name, std::string_view text,
@@ -66,9 +67,12 @@ class Directory {
   struct Replacement {
     mode_t created = 0600;                              // from which the umask takes
     std::optional<mode_t> mode = {};                    // in the end
-    std::optional<std::pair<uid_t, gid_t>> owner = {};  // likewise
+    std::optional<std::pair<uid_t, gid_t>> owner = {};  // likewise, if the caller may give it away
+    std::string acl = {};                               // as acl_attribute; "": none
     Sync sync = Sync::no;
   };
+  [[nodiscard]] Result<void> set_access(int fd, const std::string& name,
+                                        const Replacement& how) const;
   [[nodiscard]] Result<void> replace(const std::string& name, std::string_view text,
                                      const Replacement& how) const;
   [[nodiscard]] Result<std::pair<std::string, UniqueFd>> make_temporary(const std::string& name,
