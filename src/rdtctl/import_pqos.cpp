@@ -92,6 +92,25 @@ std::string amount_of(const std::string& what, uint64_t value) {
   return fmt::format("{}%", value);
 }
 
+// "4-7" of "7-4": pqos takes a range in either direction.
+std::string ascending(std::string_view list) {
+  std::vector<std::string> out;
+  for (const std::string_view part : split(list, ',')) {
+    const size_t dash = part.find('-');
+    const auto first = parse_unsigned<unsigned>(trim(part.substr(0, dash)));
+    const auto last = dash == std::string_view::npos
+                          ? first
+                          : parse_unsigned<unsigned>(trim(part.substr(dash + 1)));
+    const bool turns = first && last && *last < *first;
+    out.push_back(turns ? fmt::format("{}-{}", *last, *first) : std::string(part));
+  }
+  return join(out, ",");
+}
+
+std::string group_of(unsigned number) {
+  return number == 0 ? "default" : fmt::format("COS{}", number);
+}
+
 class PqosImport {
  public:
   ImportedText run(std::string_view text);
@@ -100,7 +119,7 @@ class PqosImport {
   // Each returns the error.
   std::optional<std::string> define(std::string_view entry);
   std::optional<std::string> assign(std::string_view entry);
-  [[nodiscard]] std::string text_of(const std::string& number, const ServiceClass& of,
+  [[nodiscard]] std::string text_of(unsigned number, const ServiceClass& of,
                                     const CpuSet& cpus) const;
 
   std::optional<std::string> add(std::string_view value, bool defines);
@@ -109,11 +128,17 @@ class PqosImport {
   void note_option(const std::vector<ShellWord>& words, size_t at);
   void note_command(const std::vector<ShellWord>& words, size_t at);
   void lose(std::string_view what, std::string_view why);
+  void lose_replaced(std::string_view what, unsigned number);
+  void give(const CpuSet& cpus, unsigned number);
+  [[nodiscard]] std::vector<ShellWord> without_stop(std::vector<ShellWord> words);
   [[nodiscard]] std::string not_pqos(std::string_view entry, bool defines) const;
   [[nodiscard]] std::string no_classes(std::string_view text) const;
 
   std::map<unsigned, ServiceClass> classes_;
-  std::map<unsigned, unsigned> class_of_;  // by CPU: the last one that it was given to
+  struct Assigned {
+    unsigned number = 0, line = 1;
+  };
+  std::map<unsigned, Assigned> class_of_;  // by CPU: the last one that it was given to
   size_t named_cpus_ = 0;
   unsigned line_ = 1;
   bool counts_rates_ = false;           // of the bandwidths: not percentages
@@ -132,7 +157,8 @@ const std::map<std::string, std::string>& keys_of_amounts() {
 
 // Whether a word is what -e (`defines`) or -a takes, and not another command.
 bool is_entry(std::string_view word, bool defines) {
-  static const std::set<std::string, std::less<>> assigned = {"core", "llc", "cos", "pid", "dev"};
+  static const std::set<std::string, std::less<>> assigned = {"core", "llc", "cos",
+                                                              "pid",  "dev", "channel"};
   const auto entry = parse_entry(word);
   if (!entry) return false;
   if (!(defines ? keys_of_amounts().contains(entry->what) : assigned.contains(entry->what)))
@@ -143,6 +169,12 @@ bool is_entry(std::string_view word, bool defines) {
 
 void PqosImport::lose(std::string_view what, std::string_view why) {
   lost_ += fmt::format("{}# Lost: '{}'{}.\n", lost_.empty() ? "\n" : "", printable(what), why);
+}
+
+void PqosImport::lose_replaced(std::string_view what, unsigned number) {
+  lose(fmt::format("{} of {}", what, group_of(number)),
+       fmt::format(", which line {} replaces; of the branches of a script, only the last is here",
+                   line_));
 }
 
 std::string PqosImport::not_pqos(std::string_view entry, bool defines) const {
@@ -166,16 +198,32 @@ std::optional<std::string> PqosImport::define(std::string_view text) {
     std::string amount = amount_of(entry->what, *value);
     if (!(is_cache ? parse_cache_amount(amount) : parse_bandwidth_amount(amount)))
       return not_pqos(text, true);
-    classes_[one->number]
-        .amounts[key->second + one->half][entry->domains.empty() ? "*" : entry->domains] =
-        std::move(amount);
+    std::string& to =
+        classes_[one->number]
+            .amounts[key->second + one->half][entry->domains.empty() ? "*" : entry->domains];
+    if (!to.empty() && to != amount)
+      lose_replaced(fmt::format("{} = {}", key->second + one->half, toml_string(to)), one->number);
+    to = std::move(amount);
   }
   return std::nullopt;
 }
 
+// CPUs that one command gives to several classes have the last one: that is pqos's own rule.
+void PqosImport::give(const CpuSet& cpus, unsigned number) {
+  std::map<unsigned, CpuSet> replaced;  // by class
+  for (const unsigned cpu : cpus) {
+    const auto [had, is_new] = class_of_.emplace(cpu, Assigned{number, line_});
+    if (!is_new && had->second.number != number && had->second.line != line_)
+      replaced[had->second.number].insert(cpu);
+    had->second = {number, line_};
+  }
+  for (const auto& [before, list] : replaced)
+    lose_replaced(fmt::format("cpus = {}", toml_string(format_cpu_list(list))), before);
+}
+
 std::optional<std::string> PqosImport::assign(std::string_view text) {
   const auto entry = parse_entry(text);
-  if (entry && entry->what == "dev") {
+  if (entry && (entry->what == "dev" || entry->what == "channel")) {
     device_ = text;
     lose(text, " of pqos; a policy gives devices no group");
     return std::nullopt;
@@ -186,13 +234,13 @@ std::optional<std::string> PqosImport::assign(std::string_view text) {
   if (entry->what == "pid")
     of.pids.push_back(one->value);
   else if (entry->what == "core" || entry->what == "llc" || entry->what == "cos") {
-    const auto cpus = parse_cpu_list(one->value);
+    const auto cpus = parse_cpu_list(ascending(one->value));
     if (!cpus) return not_pqos(text, false);
     // Short texts name many CPUs; no script names so many.
     constexpr size_t most_named = 1'000'000;
     if (named_cpus_ += cpus->size(); named_cpus_ > most_named)
       return "it assigns CPUs more often than a machine has any";
-    for (const unsigned cpu : *cpus) class_of_[cpu] = one->number;
+    give(*cpus, one->number);
   } else {
     return not_pqos(text, false);
   }
@@ -214,10 +262,9 @@ void make_rates(std::map<std::string, std::string>& domains) {
                       .value_or(0));
 }
 
-std::string PqosImport::text_of(const std::string& number, const ServiceClass& of,
-                                const CpuSet& cpus) const {
-  const bool is_default = number == "0";
-  std::string out = is_default ? "\n[group.default]\n" : fmt::format("\n[group.COS{}]\n", number);
+std::string PqosImport::text_of(unsigned number, const ServiceClass& of, const CpuSet& cpus) const {
+  const bool is_default = number == 0;
+  std::string out = fmt::format("\n[group.{}]\n", group_of(number));
   for (const auto& [key, domains] : of.amounts) {
     out += fmt::format("{} = {}\n", key, value_of_domains(domains));
     if (auto rates = domains; key == "mb" && !counts_rates_) {
@@ -234,7 +281,7 @@ std::string PqosImport::text_of(const std::string& number, const ServiceClass& o
     out += fmt::format("cpus = {}\n", toml_string(format_cpu_list(cpus)));
   for (const std::string& pids : of.pids)
     out += fmt::format("# Lost: processes {}; write a [[rule]], or rdtctl assign -g {} PID.\n",
-                       printable(pids), is_default ? "default" : "COS" + number);
+                       printable(pids), group_of(number));
   return out;
 }
 
@@ -358,6 +405,22 @@ bool resets(std::span<const ShellWord> command) {
   });
 }
 
+// A policy is what holds between a start and a stop.
+std::vector<ShellWord> PqosImport::without_stop(std::vector<ShellWord> words) {
+  const auto is_of_start = [](const ShellWord& word) { return word.when.empty() && is_pqos(word); };
+  if (std::ranges::none_of(words, is_of_start)) return words;
+  for (size_t i = 0; i < words.size(); i++) {
+    if (words[i].when.empty() || !is_pqos(words[i])) continue;
+    std::string text = "pqos";
+    for (const ShellWord& word : command_at(words, i).subspan(1)) text += " " + word.text;
+    lose(text, words[i].when == "stop"
+                   ? ", which only runs on a stop: on_stop of [daemon] is for that"
+                   : ", which only runs on a reload: 'rdtctl reload' applies the policy again");
+  }
+  std::erase_if(words, [](const ShellWord& word) { return !word.when.empty(); });
+  return words;
+}
+
 // The error.
 std::optional<std::string> PqosImport::read(const std::vector<ShellWord>& words) {
   // The options of other programs are not pqos's. Without its name, all are.
@@ -408,7 +471,8 @@ std::string PqosImport::no_classes(std::string_view text) const {
 }
 
 ImportedText PqosImport::run(std::string_view text) {
-  if (auto error = read(shell_words(text, "pqos"))) return std::unexpected(*std::move(error));
+  if (auto error = read(without_stop(shell_words(text, "pqos"))))
+    return std::unexpected(*std::move(error));
   if (classes_.empty()) return std::unexpected(no_classes(text));
   // As in ExecStop=.
   if (reset_pending_) lose("-R", " of pqos, which comes last: rdtctl reset does so");
@@ -417,9 +481,8 @@ ImportedText PqosImport::run(std::string_view text) {
       "# From a command line of pqos. Its classes are groups of the names that it uses. Where pqos "
       "has\n# made them already: rdtctl adopt NAME for each, or adopt = true in its table.\n";
   std::map<unsigned, CpuSet> cpus;
-  for (const auto& [cpu, number] : class_of_) cpus[number].insert(cpu);
-  for (const auto& [number, of] : classes_)
-    out += text_of(std::to_string(number), of, cpus[number]);
+  for (const auto& [cpu, to] : class_of_) cpus[to.number].insert(cpu);
+  for (const auto& [number, of] : classes_) out += text_of(number, of, cpus[number]);
   return out + lost_;
 }
 

@@ -18,9 +18,11 @@ class ShellReader {
   std::vector<ShellWord> read();
 
  private:
-  void end_command();
+  void end_command(char c);
   void take(char c);
+  bool skip_redirection();
   [[nodiscard]] bool is_apostrophe(char c) const;
+  [[nodiscard]] bool is_of_list(char c) const;
   void add(char c) {
     if (!in_word_) out_.push_back({.text = {}, .line = line_});
     in_word_ = true;
@@ -35,10 +37,30 @@ class ShellReader {
   char quote_ = '\0';
 };
 
-void ShellReader::end_command() {
+void ShellReader::end_command(char c) {
   if (in_word_ || (!out_.empty() && !out_.back().text.empty()))
     out_.push_back({.text = {}, .line = line_});
+  if (!out_.empty()) out_.back().ends += c;
   in_word_ = false;
+}
+
+// "2>/dev/null", ">> log", "2>&1", "<<EOF" behind a command: none of it is a word of the command.
+// A tag of XML and a prompt are others.
+bool ShellReader::skip_redirection() {
+  constexpr std::string_view signs = "<>&|";
+  const bool is_number =
+      in_word_ && out_.back().text.find_first_not_of("0123456789") == std::string::npos;
+  const bool in_command = !out_.empty() && !out_.back().text.empty();
+  const std::string_view rest = text_.substr(at_);
+  const bool is_tag =
+      rest.size() > 1 && rest[0] == '<' && std::isalpha(static_cast<unsigned char>(rest[1])) != 0;
+  if (!in_command || (in_word_ && !is_number) || is_tag) return false;
+  if (is_number) out_.pop_back();
+  size_t end = std::min(rest.find_first_not_of(signs), rest.size());
+  end = std::min(rest.find_first_not_of(" \t", end), rest.size());
+  at_ += std::min(rest.find_first_of(" \t\r\n;&|()`<>", end), rest.size()) - 1;
+  in_word_ = false;
+  return true;
 }
 
 // That of "don't" in the text of another format opens no quotes; -a'core:1=0' does.
@@ -48,6 +70,16 @@ bool ShellReader::is_apostrophe(char c) const {
   };
   return c == '\'' && quote_ == '\0' && in_word_ && !out_.back().text.starts_with('-') &&
          is_letter(at_ - 1) && is_letter(at_ + 1);
+}
+
+// Of ["pqos", "-e", "llc:1=0xf"], as Python and JSON have it.
+bool ShellReader::is_of_list(char c) const {
+  const auto is_quote = [&](size_t at) {
+    return at < text_.size() && (text_[at] == '"' || text_[at] == '\'');
+  };
+  if (quote_ != '\0') return false;
+  return c == '[' ? !in_word_ && is_quote(at_ + 1)
+                  : (c == ',' || c == ']') && at_ > 0 && is_quote(at_ - 1);
 }
 
 void ShellReader::take(char c) {
@@ -68,10 +100,12 @@ void ShellReader::take(char c) {
   if (escapes) {
     add(next);
     at_++;
-  } else if (quote_ == '\0' && std::string_view(" \t\r<>").contains(c)) {
+  } else if (quote_ == '\0' && (c == '<' || c == '>') && skip_redirection()) {
+    return;
+  } else if (is_of_list(c) || (quote_ == '\0' && std::string_view(" \t\r<>").contains(c))) {
     in_word_ = false;
   } else if (quote_ == '\0' && std::string_view("\n;&|()`").contains(c)) {
-    end_command();
+    end_command(c);
   } else if (!is_apostrophe(c) && (quote_ != '\0' ? c == quote_ : c == '"' || c == '\'')) {
     add('\0');
     quote_ = quote_ == '\0' ? c : '\0';
@@ -84,6 +118,70 @@ void ShellReader::take(char c) {
 std::vector<ShellWord> ShellReader::read() {
   for (; at_ < text_.size(); at_++) take(text_[at_]);
   return std::move(out_);
+}
+
+// Which words are only run on a stop or a reload: in ExecStop= of a unit, behind "stop)" of a case,
+// and in a function stop().
+class PartReader {
+ public:
+  void mark(std::vector<ShellWord>& words);
+
+ private:
+  void begin_line(std::string_view first);
+  void end_command(const ShellWord& first, const ShellWord& last, const std::string& ends);
+
+  std::string_view when_;
+  bool of_unit_ = false, of_case_ = false;
+  size_t depth_ = 0;  // of the braces of a function
+};
+
+std::string_view time_of_label(std::string_view word) {
+  const std::string small = lower(word);
+  return small.contains("stop") ? "stop" : small == "reload" ? "reload" : "";
+}
+
+void PartReader::begin_line(std::string_view first) {
+  for (const auto& [key, when] :
+       {std::pair("ExecStop=", "stop"), {"ExecStopPost=", "stop"}, {"ExecReload=", "reload"}})
+    if (first.starts_with(key)) {
+      when_ = when;
+      of_unit_ = true;
+    }
+}
+
+// `ends`: what ended the command.
+void PartReader::end_command(const ShellWord& first, const ShellWord& last,
+                             const std::string& ends) {
+  const bool is_over = (of_unit_ && ends.contains('\n')) ||
+                       (of_case_ && (ends.contains(";;") || last.text == "esac"));
+  if (is_over) {
+    when_ = {};
+    of_unit_ = of_case_ = false;
+  }
+  const bool is_function = ends.starts_with("()"), is_label = ends.starts_with(')');
+  const bool stands_alone = &first == &last || first.text == (is_function ? "function" : "case");
+  if (!when_.empty() || !stands_alone || !(is_function || is_label)) return;
+  when_ = time_of_label(last.text);
+  of_case_ = is_label && !when_.empty();
+}
+
+void PartReader::mark(std::vector<ShellWord>& words) {
+  const ShellWord *first = nullptr, *last = nullptr;
+  for (ShellWord& word : words) {
+    if (word.text.empty()) {
+      if (last != nullptr) end_command(*first, *last, word.ends);
+      first = last = nullptr;
+      continue;
+    }
+    if (first == nullptr) begin_line(word.text);
+    const bool in_function = !when_.empty() && !of_unit_ && !of_case_;
+    if (in_function && word.text == "{") depth_++;
+    if (in_function && depth_ == 0) when_ = {};
+    word.when = when_;
+    if (in_function && depth_ > 0 && word.text == "}" && --depth_ == 0) when_ = {};
+    if (first == nullptr) first = &word;
+    last = &word;
+  }
 }
 
 constexpr unsigned deepest_quotes = 4;
@@ -110,7 +208,9 @@ std::vector<ShellWord> words_within(std::string_view text, std::string_view prog
                                     unsigned depth) {
   std::vector<ShellWord> out;
   std::string first, before;  // words of the command
-  for (ShellWord& word : ShellReader(text).read()) {
+  std::vector<ShellWord> words = ShellReader(text).read();
+  PartReader().mark(words);
+  for (ShellWord& word : words) {
     if (before.empty()) first = word.text;
     const bool is_one =
         depth < deepest_quotes && is_command_line(word.text, first, before, program);
@@ -122,6 +222,7 @@ std::vector<ShellWord> words_within(std::string_view text, std::string_view prog
     out.push_back({.text = {}, .line = word.line});
     for (ShellWord& inner : words_within(word.text, program, depth + 1)) {
       inner.line += word.line - 1;
+      if (!word.when.empty()) inner.when = word.when;
       out.push_back(std::move(inner));
     }
     out.push_back({.text = {}, .line = word.line});

@@ -10,6 +10,8 @@ namespace rdtd {
 struct ShellWord {
   std::string text;
   unsigned line = 1;
+  std::string ends = {};       // of the "" between two commands: the characters that it stands for
+  std::string_view when = {};  // "stop" or "reload", if it is only run then
 };
 
 // Quotes and '\' keep a blank. Between two commands, "". A word that is a command line of its own,
