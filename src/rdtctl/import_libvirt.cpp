@@ -37,6 +37,7 @@ class DomainReader {
 
   std::string name;
   std::vector<std::pair<std::string, Tuning>> tunings;  // by vcpus, in their order
+  std::vector<std::string> lost;                        // elements and attributes, with their lines
 
  private:
   static void XMLCALL on_start(void* self, const XML_Char* element, const XML_Char** attributes);
@@ -44,7 +45,12 @@ class DomainReader {
   static void XMLCALL on_text(void* self, const XML_Char* text, int length);
   void start(const std::string& element, const Attributes& attributes);
   void add_cache(const Attributes& attributes);
+  bool add_priority(const Attributes& attributes);
   void add_bandwidth(const Attributes& attributes);
+  void add_monitor(const Attributes& attributes);
+  void lose(std::string_view what) {
+    lost.push_back(fmt::format("line {}: {}", XML_GetCurrentLineNumber(parser_), printable(what)));
+  }
   [[nodiscard]] Tuning& tuning(const std::string& vcpus);
   void fail(std::string why) {
     if (!problem_) problem_ = std::move(why);
@@ -143,14 +149,33 @@ void DomainReader::start(const std::string& element, const Attributes& attribute
     vcpus_ = format_cpu_list(*vcpus);
     (void)tuning(vcpus_);
   } else if (parent == "cachetune" && element == "cache") {
-    add_cache(attributes);
+    if (!add_priority(attributes)) add_cache(attributes);
   } else if (parent == "memorytune" && element == "node") {
     add_bandwidth(attributes);
-  } else if (parent == "cachetune" && element == "monitor") {
-    const auto vcpus = parse_cpu_list_with_exceptions(value_of(attributes, "vcpus"));
-    if (vcpus && !vcpus->empty() && !vcpus_.empty())
-      tuning(vcpus_).monitored.push_back(format_cpu_list(*vcpus));
+  } else if ((parent == "cachetune" || parent == "memorytune") && element == "monitor") {
+    add_monitor(attributes);
   }
+}
+
+// A monitoring group counts the cache and the bandwidth, so that one is enough for both.
+void DomainReader::add_monitor(const Attributes& attributes) {
+  const auto vcpus = parse_cpu_list_with_exceptions(value_of(attributes, "vcpus"));
+  if (!vcpus || vcpus->empty() || vcpus_.empty()) return;
+  std::vector<std::string>& monitored = tuning(vcpus_).monitored;
+  std::string list = format_cpu_list(*vcpus);
+  if (std::ranges::find(monitored, list) == monitored.end()) monitored.push_back(std::move(list));
+}
+
+// <cache type='priority'>, which openEuler's libvirt has: a row of its kernel's schemata.
+bool DomainReader::add_priority(const Attributes& attributes) {
+  if (value_of(attributes, "type") != "priority") return false;
+  const auto domain = parse_unsigned<uint32_t>(value_of(attributes, "id"));
+  const auto value = parse_unsigned<uint32_t>(value_of(attributes, "size"));
+  if (value_of(attributes, "level") != "3" || !domain || !value)
+    lose("a cache of type 'priority'");
+  else if (!vcpus_.empty())
+    tuning(vcpus_).amounts["control.L3PRI"][std::to_string(*domain)] = std::to_string(*value);
+  return true;
 }
 
 void DomainReader::add_cache(const Attributes& attributes) {
@@ -172,14 +197,33 @@ void DomainReader::add_cache(const Attributes& attributes) {
   to.amounts[key->second][std::to_string(*domain)] = binary_size(*size * *unit);
 }
 
+// Beside the bandwidth, openEuler's libvirt has a floor, and rows of its kernel's schemata.
 void DomainReader::add_bandwidth(const Attributes& attributes) {
+  static const std::map<std::string, std::string> others = {
+      {"min_bandwidth", "mb_min"}, {"hardlimit", "control.MBHDL"}, {"priority", "control.MBPRI"}};
+  constexpr uint32_t whole = 100;
   const auto domain = parse_unsigned<uint32_t>(value_of(attributes, "id"));
   const auto percent = parse_unsigned<uint32_t>(value_of(attributes, "bandwidth"));
-  if (!domain || !percent || *percent == 0 || *percent > 100)
+  const bool has_others = std::ranges::any_of(
+      others, [&](const auto& other) { return attributes.contains(other.first); });
+  const bool has_cap = attributes.contains("bandwidth") || !has_others;
+  if (!domain || (has_cap && (!percent || *percent == 0 || *percent > whole)))
     return fail(fmt::format("line {}: a node needs id and bandwidth, 1 to 100 percent",
                             XML_GetCurrentLineNumber(parser_)));
-  if (!vcpus_.empty())
-    tuning(vcpus_).amounts["mb"][std::to_string(*domain)] = fmt::format("{}%", *percent);
+  if (vcpus_.empty()) return;
+  auto& amounts = tuning(vcpus_).amounts;
+  if (has_cap) amounts["mb"][std::to_string(*domain)] = fmt::format("{}%", *percent);
+  for (const auto& [attribute, text] : attributes) {
+    if (attribute == "id" || attribute == "bandwidth") continue;
+    const auto other = others.find(attribute);
+    const auto value = parse_unsigned<uint32_t>(text);
+    const bool is_floor = attribute == "min_bandwidth";
+    if (other == others.end() || !value || (is_floor && *value > whole))
+      lose(fmt::format("{}='{}' of a node", attribute, text));
+    else if (!is_floor || *value > 0)
+      amounts[other->second][std::to_string(*domain)] =
+          fmt::format("{}{}", *value, is_floor ? "%" : "");
+  }
 }
 
 constexpr size_t longest = 64;  // name of a group of either kind
@@ -199,11 +243,11 @@ std::string name_of_group(const DomainReader& domain, size_t number) {
   return out.substr(0, longest - vcpus.size()) + vcpus;
 }
 
-// The name of the machine is no pattern.
+// The name of the machine is no pattern, and no list of names either.
 std::string pattern_of(std::string_view name) {
   std::string out;
   for (const char c : name) {
-    if (std::string_view("*?[\\").contains(c)) out += '\\';
+    if (std::string_view("*?[\\&|,;:(){}^$%~=!").contains(c)) out += '\\';
     out += c;
   }
   return out;
@@ -222,14 +266,22 @@ std::string name_of_monitor(const std::string& vcpus, size_t number) {
   return out.size() > longest ? fmt::format("vcpus-{}", number + 1) : out;
 }
 
+// The rows of schemata have numbers.
+std::string table_of(const std::string& key, const std::map<std::string, std::string>& domains) {
+  if (!key.starts_with("control.")) return fmt::format("{} = {}\n", key, table_of_strings(domains));
+  std::string out;
+  for (const auto& [id, number] : domains)
+    out += fmt::format("{}{} = {}", out.empty() ? "" : ", ", toml_string(id), number);
+  return fmt::format("{} = {{ {} }}\n", key, out);
+}
+
 std::string text_of(const DomainReader& domain, size_t number) {
   const auto& [vcpus, tuning] = domain.tunings[number];
   const bool only_counts = tuning.amounts.empty();
   const std::string group = only_counts ? "default" : name_of_group(domain, number);
   std::string out;
   if (!only_counts) out += fmt::format("\n[group.{}]\n", toml_key(group));
-  for (const auto& [key, domains] : tuning.amounts)
-    out += fmt::format("{} = {}\n", key, table_of_strings(domains));
+  for (const auto& [key, domains] : tuning.amounts) out += table_of(key, domains);
   if (tuning.has_cache) out += "exclusive = true\n";
   std::string monitor_of_all;
   for (size_t i = 0; i < tuning.monitored.size(); i++) {
@@ -260,6 +312,9 @@ ImportedText import_libvirt(std::string_view text) {
       "# a thread is in one group only.\n",
       printable(domain.name));
   for (size_t number = 0; number < domain.tunings.size(); number++) out += text_of(domain, number);
+  for (const std::string& what : domain.lost)
+    out += fmt::format("{}# Lost: {}; a policy has nothing like it.\n",
+                       &what == &domain.lost.front() ? "\n" : "", what);
   return out;
 }
 
