@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "goresctrl_share.hpp"
@@ -169,10 +170,11 @@ class GoresctrlImport {
     std::string name;
     GoresctrlShares caches;
     ByDomain<Bandwidth> bandwidths;
+    bool has_part = false;  // a class with less than all of it
   };
 
   Refused add_partition(const YamlNode& node);
-  Refused add_class(const YamlNode& node, const Partition& partition);
+  Refused add_class(const YamlNode& node, Partition& partition);
   void count(const GoresctrlShares& caches);
   [[nodiscard]] std::string default_group() const;
 
@@ -182,7 +184,8 @@ class GoresctrlImport {
   // What the partitions have together, by cache.
   std::map<std::string, ByDomain<unsigned>> percent_;
   bool has_masks_ = false;
-  bool rounds_ = false;  // to whole ways, otherwise than a policy does
+  bool rounds_ = false;    // to whole ways, otherwise than a policy does
+  bool overlaps_ = false;  // two classes share ways that a policy may give to one
 };
 
 // SYSTEM_DEFAULT until 2021.
@@ -190,7 +193,7 @@ bool is_root_class(std::string_view name) {
   return name.empty() || name == "DEFAULT" || name == "system/default" || name == "SYSTEM_DEFAULT";
 }
 
-Refused GoresctrlImport::add_class(const YamlNode& node, const Partition& partition) {
+Refused GoresctrlImport::add_class(const YamlNode& node, Partition& partition) {
   const bool is_default = is_root_class(node.key);
   const std::string name = is_default ? "default" : node.key;
   if (const auto problem = is_default ? std::nullopt : group_name_problem(name))
@@ -205,6 +208,7 @@ Refused GoresctrlImport::add_class(const YamlNode& node, const Partition& partit
     return fmt::format("{} does not fit into partition '{}', from whose lowest way it counts",
                        policy.error(), partition.name);
   rounds_ = rounds_ || policy->rounds;
+  if (policy->rounds) overlaps_ = std::exchange(partition.has_part, true) || overlaps_;
   for (const int domain : domains_in(bandwidths, partition.bandwidths)) {
     const Bandwidth* found = value_for_domain(bandwidths, domain);
     const Bandwidth* of = value_for_domain(partition.bandwidths, domain);
@@ -223,7 +227,7 @@ Refused GoresctrlImport::add_class(const YamlNode& node, const Partition& partit
 Refused GoresctrlImport::add_partition(const YamlNode& node) {
   if (const auto problem = group_name_problem(node.key))
     return fmt::format("line {}: {}", node.line, *problem);
-  Partition& partition = partitions_.emplace_back(Partition{node.key, {}, {}});
+  Partition& partition = partitions_.emplace_back(Partition{node.key, {}, {}, false});
   if (auto refused = read_allocations(node, partition.caches, partition.bandwidths)) return refused;
   count(partition.caches);
   if (!partition.caches.empty())
@@ -311,12 +315,22 @@ const YamlNode* find_configuration(const YamlNode& top) {
   return nullptr;
 }
 
+// The first line below it that is not read, or 0. Those of other keys than goresctrl's do not
+// count.
+unsigned first_unread(const YamlNode& node) {
+  if (node.unread != 0) return node.unread;
+  for (const YamlNode& child : node.children)
+    if (const unsigned line = first_unread(child)) return line;
+  return 0;
+}
+
 ImportedText GoresctrlImport::run(std::string_view text) {
   const auto yaml = parse_yaml(text);
   if (!yaml) return std::unexpected(yaml.error());
   const YamlNode* configuration = find_configuration(*yaml);
   if (configuration == nullptr)
     return std::unexpected("it has no 'partitions', as goresctrl's file has");
+  if (const unsigned line = first_unread(*configuration)) return std::unexpected(not_read(line));
   std::string head = "# From goresctrl's configuration. A container runtime names these groups.\n";
   std::string out = lost_at_top(*configuration);
   if (const YamlNode* options = configuration->find("options"))
@@ -333,6 +347,10 @@ ImportedText GoresctrlImport::run(std::string_view text) {
         "# goresctrl rounds the share of a class up to whole ways, and rdtd to the nearest number: "
         "see "
         "'rdtctl plan'.\n";
+  if (overlaps_)
+    head +=
+        "# In goresctrl, the shares of a partition's classes all begin at its lowest way; rdtd "
+        "places\n# them side by side while there is room.\n";
   return head + out + partition_tables_ + groups_ + default_group();
 }
 

@@ -142,11 +142,6 @@ bool read_flow_map(std::string_view text, YamlNode& out, size_t depth, unsigned&
   return true;
 }
 
-std::unexpected<std::string> not_read(unsigned line) {
-  return std::unexpected(
-      fmt::format("line {}: only maps, lists of plain values and plain values are read", line));
-}
-
 class Reader {
  public:
   std::expected<YamlNode, std::string> read(std::string_view text) {
@@ -155,7 +150,8 @@ class Reader {
     unsigned number = 0;
     for (const std::string_view line : split(text, '\n')) {
       number++;
-      if (!read_line(line, number)) return not_read(number);
+      if (!read_line(line, number))
+        return std::unexpected(not_read(first_unread_ != 0 ? first_unread_ : number));
     }
     return top;
   }
@@ -164,23 +160,39 @@ class Reader {
   bool read_line(std::string_view line, unsigned number);
   bool read_entry(std::string_view content, size_t indent, unsigned number);
 
+  // The value of the last key is not read, up to its end.
+  bool skip(unsigned number) {
+    last_->unread = number;
+    if (first_unread_ == 0) first_unread_ = number;
+    return is_skipping_ = true;
+  }
+
   std::vector<Level> levels_;
   YamlNode* last_ = nullptr;  // which a list or a deeper map belongs to
   size_t last_indent_ = 0;
+  bool is_skipping_ = false;
+  unsigned first_unread_ = 0;
 };
+
+bool begins_item(std::string_view content) { return content == "-" || content.starts_with("- "); }
 
 bool Reader::read_line(std::string_view line, unsigned number) {
   line = without_comment(line);
   const size_t indent = line.find_first_not_of(' ');
   const std::string_view content = trim(line);
   if (content.empty() || content == "---") return true;
+  // The items of a list may have the indent of their key.
+  const bool is_of_last = last_ != nullptr && (indent > last_indent_ ||
+                                               (indent == last_indent_ && begins_item(content)));
+  is_skipping_ = is_skipping_ && is_of_last;
+  if (is_skipping_) return true;
   if (line[indent] == '\t') return false;
-  if (content.starts_with("- ")) {
-    // The items may have the indent of their key.
-    if (last_ == nullptr || indent < last_indent_ || !last_->children.empty()) return false;
-    const auto value = plain_value(content.substr(2));
-    if (value) last_->values.push_back(*value);
-    return value.has_value();
+  if (begins_item(content)) {
+    if (!is_of_last || !last_->children.empty()) return false;
+    const auto value = plain_value(content.substr(1));
+    if (!value) return skip(number);
+    last_->values.push_back(*value);
+    return true;
   }
   return read_entry(content, indent, number);
 }
@@ -202,11 +214,17 @@ bool Reader::read_entry(std::string_view content, size_t indent, unsigned number
   last_ = node;
   last_indent_ = indent;
   const std::string_view rest = trim(content.substr(colon + 1));
-  if (rest.starts_with('{')) return read_flow_map(rest, *node, levels_.size(), number);
-  return rest.empty() || read_values(rest, node->values);
+  const bool is_read =
+      rest.empty() || (rest.starts_with('{') ? read_flow_map(rest, *node, levels_.size(), number)
+                                             : read_values(rest, node->values));
+  return is_read || skip(number);
 }
 
 }  // namespace
+
+std::string not_read(unsigned line) {
+  return fmt::format("line {}: only maps, lists of plain values and plain values are read", line);
+}
 
 const YamlNode* YamlNode::find(std::string_view name) const {
   const auto found = by_key.find(name);
@@ -219,7 +237,7 @@ std::expected<YamlNode, std::string> parse_yaml(std::string_view text) {
   auto line = 1 + static_cast<unsigned>(std::ranges::count(text.substr(0, begin), '\n'));
   YamlNode top;
   top.line = line;
-  if (!read_flow_map(trim(text), top, 0, line)) return not_read(line);
+  if (!read_flow_map(trim(text), top, 0, line)) return std::unexpected(not_read(line));
   return top;
 }
 
