@@ -110,6 +110,11 @@ std::optional<std::string> CgrulesImport::add(const Words& words, std::string_vi
   const size_t colon = who.find(':');
   const std::string user = who.substr(0, colon);
   const std::string process = colon == std::string::npos ? "" : who.substr(colon + 1);
+  if (process.ends_with('/')) {
+    rules_ += fmt::format("# Lost: '{}'; it is a directory, which no process executes.\n",
+                          printable(process));
+    return std::nullopt;
+  }
   const std::string options = words.size() == 4 ? words[3] : "";
   CgroupPlace destination = destination_of(words[2]);
   if (options == "ignore") destination = {std::string(leave_group), ""};
