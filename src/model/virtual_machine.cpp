@@ -1,6 +1,7 @@
 #include "rdtd/model/virtual_machine.hpp"
 
 #include <cctype>
+#include <utility>
 
 #include "rdtd/base/text.hpp"
 
@@ -58,6 +59,13 @@ std::string_view below_partitions(std::string_view path) {
   return below(path, ".partition");
 }
 
+bool is_separator(char c) { return c == '-' || c == '.'; }
+
+std::string without_separators_at_end(std::string name) {
+  while (!name.empty() && is_separator(name.back())) name.pop_back();
+  return name;
+}
+
 }  // namespace
 
 std::optional<std::string> vm_of_cgroup(std::string_view path) {
@@ -76,7 +84,6 @@ std::optional<std::string> vm_of_cgroup(std::string_view path) {
 }
 
 std::string vm_name_in_scope(std::string_view name) {
-  const auto is_separator = [](char c) { return c == '-' || c == '.'; };
   std::string out;
   bool separates = true;  // a '-' comes before the name
   for (const char c : name) {
@@ -85,7 +92,18 @@ std::string vm_name_in_scope(std::string_view name) {
     separates = is_separator(c);
     if (kept) out += c;
   }
-  while (!out.empty() && is_separator(out.back())) out.pop_back();
+  return without_separators_at_end(std::move(out));
+}
+
+std::vector<std::string> vm_names_in_scope(std::string_view name) {
+  constexpr size_t longest_machine = 64, most_digits = 10;
+  const std::string whole = vm_name_in_scope(name);
+  std::vector<std::string> out;
+  if (!whole.empty() && whole != name) out.push_back(whole);
+  for (size_t digits = 1; digits <= most_digits; digits++) {
+    const size_t kept = longest_machine - std::string_view("qemu-").size() - digits - 1;
+    if (whole.size() > kept) out.push_back(without_separators_at_end(whole.substr(0, kept)));
+  }
   return out;
 }
 

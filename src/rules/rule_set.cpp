@@ -68,9 +68,8 @@ CompiledCondition RuleSet::compile(const Condition& condition, const Users& user
     patterns.push_back(pattern.value);
     if (condition.kind != ConditionKind::vm) continue;
     if (const auto name = glob_only_match(pattern.value))
-      if (std::string short_name = vm_name_in_scope(*name);
-          short_name != *name && !short_name.empty())
-        patterns.push_back(std::move(short_name));
+      for (std::string& in_scope : vm_names_in_scope(*name))
+        patterns.push_back(std::move(in_scope));
   }
   for (const std::string& pattern : patterns) {
     CompiledPattern& compiled = out.patterns.emplace_back(pattern);

@@ -232,6 +232,23 @@ TEST(VirtualMachine, NameInItsScope) {
     EXPECT_EQ(vm_name_in_scope(name), in_scope) << name;
 }
 
+TEST(VirtualMachine, NamesInItsScope) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(vm_names_in_scope("web-1"), Names());
+  EXPECT_EQ(vm_names_in_scope("web_1"), Names({"web1"}));
+  EXPECT_EQ(vm_names_in_scope("_"), Names());
+  EXPECT_EQ(vm_names_in_scope(std::string(48, 'a')), Names());
+  EXPECT_EQ(vm_names_in_scope(std::string(49, 'a')), Names({std::string(48, 'a')}));
+  // "qemu-1-" and 57 characters are 64, and a '-' at the end goes too.
+  const std::string name = std::string(55, 'a') + "-.bcd_e";
+  const Names found = vm_names_in_scope(name);
+  ASSERT_EQ(found.size(), 11);
+  EXPECT_EQ(found[0], std::string(55, 'a') + "-bcde");
+  EXPECT_EQ(found[1], std::string(55, 'a') + "-b");
+  EXPECT_EQ(found[2], std::string(55, 'a'));
+  EXPECT_EQ(found[10], std::string(48, 'a'));
+}
+
 TEST(Container, OfCgroup) {
   const std::string id(64, 'a');
   const std::string uid = "8f2c1d3e-0000-4abc-9def-0123456789ab";

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rdtd {
 
@@ -15,9 +16,12 @@ namespace rdtd {
 [[nodiscard]] std::optional<std::string> vm_of_cgroup(std::string_view path);
 
 // The name in the scope of a machine of this name: of what no host name has, libvirt leaves out
-// characters, and of '-' and '.' in a row all but the first. It cuts names of more than some 57
-// bytes too, which is not done here: how many stay depends on the number of the start.
+// characters, and of '-' and '.' in a row all but the first.
 [[nodiscard]] std::string vm_name_in_scope(std::string_view name);
+
+// All names that a machine of this name can have in its scope, beside its own. libvirt cuts
+// "qemu-NUMBER-NAME" at 64 characters, so that the digits of the number decide how many stay.
+[[nodiscard]] std::vector<std::string> vm_names_in_scope(std::string_view name);
 
 // Whether the cgroup of a machine can be directly or further below this one.
 [[nodiscard]] bool may_hold_vms(std::string_view path);
