@@ -186,7 +186,8 @@ const std::set<DomainId>* Planner::domains_of(Resource resource) const {
   return found == domains_.end() ? nullptr : &found->second;
 }
 
-void Planner::refuse_resource(Resource resource, const Location& where) {
+void Planner::refuse_resource(Resource resource, const Located<Amount>& amount) {
+  const Location& where = amount.where;
   const std::string key = resource_key(resource);
   const auto parts = resources_of_cache(resource);
   if (is_cache(resource) && resource != parts.front() && domains_.contains(parts.front())) {
@@ -209,9 +210,16 @@ void Planner::refuse_resource(Resource resource, const Location& where) {
                           bandwidth->second.unit == BandwidthUnit::percent;
   // openEuler's kernel with the mount option caPbm.
   const std::string of_ways = fmt::format("{}PBM", to_string(resource));
-  if (find_control(of_ways) != nullptr)
-    return refuse_resource(key, to_string(resource), where,
-                           fmt::format("write control = {{ {} = \"0xf\" }}", of_ways));
+  if (find_control(of_ways) != nullptr) {
+    const auto* mask = std::get_if<Cbm>(&amount.value.value);
+    return refuse_resource(
+        key, to_string(resource), where,
+        mask != nullptr
+            ? fmt::format("write control = {{ {} = \"0x{}\" }}", of_ways, to_string(*mask))
+            : fmt::format("write control = {{ {} = \"MASK\" }}, with a bit "
+                          "for each way, as in \"0xf\" for four",
+                          of_ways));
+  }
   const MountOptions mounted = options_in_use();
   if (resource == Resource::MB && capabilities_.rmids_per_closid && (mounted.cdp || mounted.cdpl2))
     return refuse_resource(key, to_string(resource), where,
@@ -318,7 +326,7 @@ void Planner::check_resources(const AmountTables& tables) {
     if (table.empty() || (resource == Resource::MB && is_cap_a_control())) continue;
     const std::set<DomainId>* known = domains_of(resource);
     if (known == nullptr) {
-      refuse_resource(resource, table.front().amount.where);
+      refuse_resource(resource, table.front().amount);
       continue;
     }
     for (const DomainAmount& line : table)

@@ -172,8 +172,15 @@ std::vector<std::string> limits(const DomainRequest& request) {
   return out;
 }
 
-constexpr std::string_view whole_cache_hint =
-    "write less, or partitions, one of which [group.default] is in";
+// For shares that add up to the whole cache: the default group needs a part of it.
+std::string whole_cache_hint(const DomainRequest& request) {
+  const auto found = std::ranges::find_if(
+      request.exclusive, [](const Exclusive& one) { return !one.members.empty(); });
+  return found == request.exclusive.end()
+             ? "write less, or partitions, one of which [group.default] is in"
+             : fmt::format("write less, or partition = \"{}\" in [group.default]",
+                           found->party.name);
+}
 
 // Whether the ways that shared parties name are enough for the remainder, which has them too.
 bool named_ways_leave(const DomainRequest& request, unsigned least) {
@@ -210,10 +217,9 @@ PlacementRefusal explain_exclusive(const DomainRequest& request, const Board& bo
     const unsigned left = strict ? request.shareable.count() : 0;  // in any case
     const bool leaves_too_few = left < to_leave && !named_are_left && !parties.empty();
     if (leaves_too_few) after += remainder;
-    // Shares that add up to the whole cache: a part of it may be the default group's too.
     const bool whole = leaves_too_few && sum == request.all.count() && parties.size() > 1 &&
                        request.remainder_for == "default";
-    return {where, head, after, true, whole ? std::string(whole_cache_hint) : ""};
+    return {where, head, after, true, whole ? whole_cache_hint(request) : ""};
   }
   return {where, head + "in ",
           fmt::format(" the {} free ways are not side by side: {}{}{}", board.exclusive.count(),

@@ -154,7 +154,7 @@ class Planner {
   [[nodiscard]] std::expected<DomainPlacement, std::vector<PlacementRefusal>> place_with_lock(
       const CacheDomain& domain, const PseudoLock& lock, DomainRequest request);
   void add_lock_target(const CacheDomain& domain, const PseudoLock& lock, Cbm mask);
-  void refuse_resource(Resource resource, const Location& where);
+  void refuse_resource(Resource resource, const Located<Amount>& amount);
   void refuse_resource(std::string_view key, std::string_view name, const Location& where,
                        std::string hint = {});
   [[nodiscard]] MountOptions options_in_use() const;

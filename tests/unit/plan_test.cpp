@@ -103,6 +103,11 @@ TEST(Plan, Refusals) {
        "11 ways, and 1 must be left to default\n    5 | l3 = \"40%\"\n      |      ^~~~~ write "
        "less, "
        "or partitions, one of which [group.default] is in\n"},
+      {"[partition.a]\nl3 = \"60%\"\n[partition.b]\nl3 = \"40%\"\n[group.x]\npartition = "
+       "\"a\"\n[group.y]\npartition = \"b\"\n",
+       "p.toml:4:6: error: 11 ways asked for exclusively (a 7, b 4), but each of L3 domains 0-1 "
+       "has 11 ways, and 1 must be left to default\n    4 | l3 = \"40%\"\n      |      ^~~~~ write "
+       "less, or partition = \"a\" in [group.default]\n"},
       {"[group.redis]\nl3 = { \"0\" = \"11 ways\" }\nexclusive = true\n",
        "p.toml:2:14: error: 11 ways asked for exclusively (redis 11), but L3 domain 0 has 11 ways, "
        "and 1 must be left to default\n    2 | l3 = { \"0\" = \"11 ways\" }\n      |              "
