@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "amount_meant.hpp"
+#include "characters.hpp"
 #include "rdtd/base/text.hpp"
 
 namespace rdtd {
@@ -51,8 +52,9 @@ Parsed parse_percent(std::string_view text) {
 }
 
 // On the screen it looks like a correct amount.
-Parsed with_no_break_space(std::string_view text) {
-  return refused(fmt::format("'{}' has a no-break space, U+00A0", text), "write an ordinary space");
+Parsed with_no_break_space(std::string_view text, size_t at) {
+  return refused(fmt::format("'{}' has {}", text, character_text(text.substr(at))),
+                 "write an ordinary space");
 }
 
 // "4-7" or "4": the way numbers of "ways 4-7".
@@ -192,7 +194,8 @@ static Parsed no_cache_amount(std::string_view text) {
 
 Parsed parse_cache_amount(std::string_view text) {
   text = trim(text);
-  if (text.contains(no_break_space)) return with_no_break_space(text);
+  if (const size_t at = find_no_break_space(text); at != std::string_view::npos)
+    return with_no_break_space(text, at);
   if (auto hint = instead_of_exclusive(text))
     return refused(fmt::format("'{}' is not a cache amount", text), *std::move(hint));
   if (text.find(range_sign) != std::string_view::npos && !text.starts_with("ways "))
@@ -244,7 +247,8 @@ Parsed parse_cache_amount(std::string_view text) {
 
 Parsed parse_control_amount(std::string_view text) {
   text = trim(text);
-  if (text.contains(no_break_space)) return with_no_break_space(text);
+  if (const size_t at = find_no_break_space(text); at != std::string_view::npos)
+    return with_no_break_space(text, at);
   if (const auto number = parse_unsigned<uint32_t>(text)) return amount(text, Number{*number});
   // A share of nothing is one, unlike in a cache.
   if (text.ends_with('%') && parse_decimal(trim(text.substr(0, text.size() - 1))) == 0.0)
@@ -258,7 +262,8 @@ Parsed parse_control_amount(std::string_view text) {
 
 Parsed parse_bandwidth_amount(std::string_view text) {
   text = trim(text);
-  if (text.contains(no_break_space)) return with_no_break_space(text);
+  if (const size_t at = find_no_break_space(text); at != std::string_view::npos)
+    return with_no_break_space(text, at);
   if (text.find(range_sign) != std::string_view::npos)
     return parse_range(text, parse_bandwidth_amount, "10%..100%");
   if (text == "unlimited") return amount(text, Unlimited{});

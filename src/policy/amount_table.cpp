@@ -141,10 +141,12 @@ std::optional<DomainAmount> read_amount(const FileReader& in, AmountReader::Hold
   if (read.size() != forms->size()) return std::nullopt;
   if (read.size() == 1) return DomainAmount{std::nullopt, {}, std::move(read.front())};
   if (!is_other_form(read[0].value, read[1].value)) {
+    const std::string range = fmt::format("{}..{}", read[0].value.text, read[1].value.text);
+    const bool is_range = takes_range(holder, *of) && parse_bandwidth_amount(range);
     in.error(read[1].where,
              fmt::format("'{}' is never used: '{}' is for the same machines", read[1].value.text,
                          read[0].value.text),
-             std::string(hint));
+             is_range ? fmt::format("write \"{}\" for a range", range) : std::string(hint));
     return std::nullopt;
   }
   return DomainAmount{std::nullopt, {}, std::move(read[0]), std::move(read[1])};
@@ -176,6 +178,8 @@ std::string instead_of_words(std::string_view word, std::string_view key,
   };
   if (is({"all", "default", "any", "each", "every", "other", "others", "rest"}))
     return "write \"*\" for all domains that have no amount of their own";
+  if (const auto list = id_list_meant(word, std::numeric_limits<uint32_t>::max()))
+    return fmt::format("write \"{}\"", *list);
   // "socket0", "L3:1"
   const size_t digits = word.find_last_not_of("0123456789") + 1;
   if (digits > 0 && digits < word.size() && parse_unsigned<uint32_t>(word.substr(digits)) &&

@@ -13,7 +13,8 @@ namespace rdtd {
 
 namespace {
 
-constexpr char32_t no_break = 0xa0;
+// French typography has it between a number and its unit.
+constexpr std::string_view narrow_no_break_space = "\u202f";
 
 bool is_control(char32_t code) { return code < 0x20 || (code >= 0x7f && code < 0xa0); }
 
@@ -50,6 +51,14 @@ class Reader {
 
 }  // namespace
 
+bool is_no_break_space(std::string_view character) {
+  return character == no_break_space || character == narrow_no_break_space;
+}
+
+size_t find_no_break_space(std::string_view text) {
+  return std::min(text.find(no_break_space), text.find(narrow_no_break_space));
+}
+
 char looks_like(char32_t code) {
   constexpr char32_t end_of_ascii = 0x80;
   if (code < end_of_ascii) return '\0';
@@ -76,7 +85,7 @@ std::string character_text(std::string_view text) {
   const std::string_view character = text.substr(0, std::max<size_t>(1, first.length));
   if (first.length == 0) return "a byte that is no UTF-8";
   if (is_control(first.code)) return code_point(first.code) + ", a control character";
-  if (first.code == no_break) return "U+00A0, a no-break space";
+  if (is_no_break_space(character)) return code_point(first.code) + ", a no-break space";
   if (is_invisible(character)) return code_point(first.code) + ", which is invisible";
   if (const char latin = looks_like(first.code); latin != '\0')
     return fmt::format("{}, which looks like '{}'", code_point(first.code), latin);
@@ -99,7 +108,7 @@ std::optional<Disguise> find_disguise(std::string_view text, bool controls) {
     const char latin = looks_like(reader.code());
     const bool removed =
         is_invisible(reader.character()) || (controls && is_control(reader.code()));
-    const bool blank = reader.code() == no_break;
+    const bool blank = is_no_break_space(reader.character());
     const bool replaced = blank || (latin != '\0' && reader.is_at_letter());
     if ((removed || replaced) && out.character.empty())
       out.character = character_text(reader.character());

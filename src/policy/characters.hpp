@@ -10,6 +10,11 @@ namespace rdtd {
 // The ASCII character that this one looks like: 'e' for the Cyrillic U+0435; '\0' for none.
 [[nodiscard]] char looks_like(char32_t code);
 
+// Of the usual width, U+00A0, or narrow, U+202F.
+[[nodiscard]] bool is_no_break_space(std::string_view character);
+// The place of the first one, or npos.
+[[nodiscard]] size_t find_no_break_space(std::string_view text);
+
 // What to call a character in a message: "'x'", "U+200B, which is invisible", "U+0435, which looks
 // like 'e'". The text must not be empty; its first character counts.
 [[nodiscard]] std::string character_text(std::string_view text);

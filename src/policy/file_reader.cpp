@@ -67,13 +67,35 @@ static std::string with_quoted_name(std::string_view where, std::string_view nam
   return fmt::format("{}\"{}.{}\"]", table, where.substr(dot + 1, where.size() - dot - 2), name);
 }
 
-static UnknownKey described(std::string_view name, const toml::node& node,
+// Of the table b in [group.a], which has keys of a group.
+static std::string hint_for_inner_table(const toml::table& table, const std::string& where,
+                                        const toml::key& key,
+                                        const std::vector<std::string>& keys) {
+  const std::string quoted = with_quoted_name(where, key.str());
+  // Who wrote [group.a] too may have meant the keys for it.
+  const bool has_own = std::ranges::any_of(table, [&](const auto& entry) {
+    return std::ranges::find(keys, entry.first.str()) != keys.end();
+  });
+  if (!has_own) return "a '.' begins a table within: write " + quoted;
+  std::vector<std::string> inner;
+  for (const auto& [name, value] : *table.get_as<toml::table>(key.str()))
+    inner.emplace_back(name.str());
+  return fmt::format("put {} under {}, or write {}", join(inner, ", "), where, quoted);
+}
+
+static UnknownKey described(const toml::key& key, const toml::table& within,
                             std::string_view table_title) {
-  UnknownKey out{.name = name, .is_on = {}, .text = {}, .table = table_title, .inner_keys = {}};
+  const toml::node& node = *within.get(key.str());
+  UnknownKey out{.name = key.str(),
+                 .is_on = {},
+                 .text = {},
+                 .table = table_title,
+                 .inner_keys = {},
+                 .beside_group = within.contains("group")};
   if (const auto* boolean = node.as_boolean()) out.is_on = boolean->get();
   if (const auto* string = node.as_string()) out.text = string->get();
   if (const auto* table = node.as_table())
-    for (const auto& [key, value] : *table) out.inner_keys.push_back(key.str());
+    for (const auto& [inner, value] : *table) out.inner_keys.push_back(inner.str());
   return out;
 }
 
@@ -91,10 +113,10 @@ void FileReader::read_table(const toml::table& table, const std::string& where,
     else if (looks_like_longer_name(node, names) &&
              (where.starts_with("[group.") || where.starts_with("[partition.")))
       error(at(key), fmt::format("unknown key '{}' in {}", name, where),
-            fmt::format("a '.' begins a table within: write {}", with_quoted_name(where, name)));
+            hint_for_inner_table(table, where, key, names));
     else
       error(at(key), fmt::format("unknown key '{}' in {}", name, where),
-            unknown_key_hint(described(name, node, where), names));
+            unknown_key_hint(described(key, table, where), names));
   }
 }
 

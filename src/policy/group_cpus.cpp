@@ -122,7 +122,7 @@ std::string hint_for_cpus(std::string_view text) {
   constexpr size_t longest_list = 64;
   const std::string example = "for example \"0-3,8\"";
   if (text.size() > longest_list) return example;
-  std::string list(trim(text));
+  const std::string list(trim(text));
   if (list == "*" || lower(list) == "all")
     return "name them, as in \"0-3,8\"; to give a group every process, write a [[rule]] with "
            "name = \"*\"";
@@ -136,39 +136,28 @@ std::string hint_for_cpus(std::string_view text) {
       if ((*mask >> cpu & 1U) != 0) cpus.insert(cpu);
     return cpus.empty() ? example : fmt::format("write \"{}\"", format_cpu_list(cpus));
   }
-  for (const auto& [sign, meant] : {std::pair{"..", "-"},
-                                    {" to ", "-"},
-                                    {" - ", "-"},
-                                    {"; ", ","},
-                                    {";", ","},
-                                    {", ", ","},
-                                    {" ", ","}})
-    for (size_t at = list.find(sign); at != std::string::npos; at = list.find(sign))
-      list.replace(at, std::string_view(sign).size(), meant);
-  return list != text && parse_id_list(list, highest_cpu) ? fmt::format("write \"{}\"", list)
-                                                          : example;
+  const auto meant = id_list_meant(text, highest_cpu);
+  return meant ? fmt::format("write \"{}\"", *meant) : example;
 }
 
 }  // namespace
 
-// "0,1-2" of [0, "1-2"].
-static std::string hint_for_element(const toml::node& node) {
+// "0,1-2" of [0, "1-2"]; "" if the array has something else.
+static std::string list_in_array(const toml::array& array) {
   std::string list;
-  if (const auto* array = node.as_array())
-    for (const toml::node& one : *array) {
-      const auto* text = one.as_string();
-      const auto* number = one.as_integer();
-      if (text == nullptr && number == nullptr) return hint_for_cpus("");
-      list += (list.empty() ? "" : ",") +
-              (text != nullptr ? text->get() : std::to_string(number->get()));
-    }
+  for (const toml::node& one : array) {
+    const auto* text = one.as_string();
+    const auto* number = one.as_integer();
+    if (text == nullptr && number == nullptr) return {};
+    list +=
+        (list.empty() ? "" : ",") + (text != nullptr ? text->get() : std::to_string(number->get()));
+  }
   const auto cpus = parse_id_list(list, highest_cpu);
-  if (!cpus) return hint_for_cpus("");
+  if (!cpus) return {};
   std::vector<std::string> ranges;
   for (const IdRange range : *cpus) ranges.push_back(to_string(range));
   constexpr size_t most_ranges = 8;
-  return ranges.size() > most_ranges ? hint_for_cpus("")
-                                     : fmt::format("write \"{}\"", join(ranges, ","));
+  return ranges.size() > most_ranges ? "" : join(ranges, ",");
 }
 
 IdList read_cpus(const FileReader& in, const toml::key& key, const toml::node& node) {
@@ -177,7 +166,15 @@ IdList read_cpus(const FileReader& in, const toml::key& key, const toml::node& n
   const auto add_number = [&](const toml::node& element) {
     const auto* number = element.as_integer();
     if (number == nullptr) {
-      in.wrong_type(key, element, required, hint_for_element(node));
+      const auto* array = node.as_array();
+      const std::string list = array == nullptr ? "" : list_in_array(*array);
+      // One string takes the place of the whole array.
+      if (!list.empty())
+        in.error(in.at(node),
+                 fmt::format("'{}' must be {}, not an array with strings", key.str(), required),
+                 fmt::format("write {} = \"{}\"", key.str(), list));
+      else
+        in.wrong_type(key, element, required, hint_for_cpus(""));
       return false;
     }
     if (number->flags() != toml::value_flags::none) {

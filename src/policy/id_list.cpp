@@ -41,6 +41,27 @@ std::expected<IdList, std::string> parse_id_list(std::string_view text, uint32_t
   return merge_ids(std::move(ranges));
 }
 
+std::optional<std::string> id_list_meant(std::string_view text, uint32_t highest) {
+  constexpr size_t longest_list = 64;
+  if (text.size() > longest_list) return std::nullopt;
+  std::string list(trim(text));
+  for (const auto& [sign, meant] : {std::pair{"..", "-"},
+                                    {" to ", "-"},
+                                    {"\u2013", "-"},
+                                    {" - ", "-"},
+                                    {":", "-"},
+                                    {" and ", ","},
+                                    {"/", ","},
+                                    {"; ", ","},
+                                    {";", ","},
+                                    {", ", ","},
+                                    {" ", ","}})
+    for (size_t at = list.find(sign); at != std::string::npos; at = list.find(sign))
+      list.replace(at, std::string_view(sign).size(), meant);
+  if (list == text || !parse_id_list(list, highest)) return std::nullopt;
+  return list;
+}
+
 IdList merge_ids(std::vector<IdRange> ranges) {
   std::ranges::sort(ranges, {}, &IdRange::first);
   IdList merged;

@@ -23,6 +23,9 @@ using IdList = std::vector<IdRange>;
 // Numbers and ranges with commas between them, at least one. The error says why `text` is none.
 [[nodiscard]] std::expected<IdList, std::string> parse_id_list(std::string_view text,
                                                                uint32_t highest);
+// The list that was probably meant: "0-3,8" of "0..3; 8", "0 to 3 and 8"; nothing if that is not
+// clear, or `text` is a list itself.
+[[nodiscard]] std::optional<std::string> id_list_meant(std::string_view text, uint32_t highest);
 // Ranges in any order; those that touch or overlap become one.
 [[nodiscard]] IdList merge_ids(std::vector<IdRange> ranges);
 // The first part of `ids` that is not in `among`; nothing if all of them are.

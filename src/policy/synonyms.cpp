@@ -87,10 +87,11 @@ constexpr auto of_rules = std::to_array<Synonym>({
     {"qos qosclass", "unit", qos_class},
     {"containerid dockerid", "cgroup", "write cgroup = \"**/*ID*\", or container = \"NAME\""},
     {"uid username users owner account", "user", {}},
-    {"gid groupid usergroup groups groupname unixgroup", "user_group", {}},
+    {"gid groupid usergroup groupname unixgroup", "user_group", {}},
     {"threads threadname tname", "thread", {}},
     {"pid pids tid tids task tasks taskid taskids", "name", by_process},
-    {"grp class clos cos closid rdtclass destination dest target type controlgroup resctrlgroup",
+    {"grp groups class clos cos closid rdtclass destination dest target type controlgroup "
+     "resctrlgroup",
      "name", "did you mean 'group'?"},
     {"mon mongroup monitoring monitorgroup", "monitor", {}},
     {"regex regexp pattern glob match matches", "name",
@@ -319,6 +320,7 @@ std::string hint_by_value(const UnknownKey& unknown, std::string_view word, std:
   if (hint == needs_rule) return rule_of(unknown, word);
   if (hint == qos_class)
     if (std::string of_value = hint_for_qos(unknown.text); !of_value.empty()) return of_value;
+  if (word == "groups" && unknown.beside_group) return did_you_mean("user_group");
   if (hint == commented_out && unknown.is_on && *unknown.is_on != word.starts_with("dis"))
     return "remove this line: what a file of the policy has is in force";
   if (word == "mode" && lower(unknown.text).starts_with("pseudo"))

@@ -29,6 +29,7 @@ struct UnknownKey {
   std::string_view text;                     // of a string
   std::string_view table;                    // that it is in, as the user wrote it: "[group.db]"
   std::vector<std::string_view> inner_keys;  // of a table
+  bool beside_group = false;                 // in a table that has 'group' too
 };
 
 // Where the text of a systemd unit is pasted.

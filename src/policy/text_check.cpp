@@ -141,12 +141,12 @@ bool TextScanner::is_disguised(size_t at) const {
   if (at >= text_.size()) return false;
   const Character first = first_character(text_.substr(at));
   const std::string_view character = text_.substr(at, first.length);
-  return character == no_break_space || is_invisible(character) || looks_like(first.code) != '\0';
+  return is_no_break_space(character) || is_invisible(character) || looks_like(first.code) != '\0';
 }
 
 bool TextScanner::fail_disguised(size_t at) {
   const Character first = first_character(text_.substr(at));
-  if (text_.substr(at, first.length) == no_break_space) return fail_at_blank(at);
+  if (is_no_break_space(text_.substr(at, first.length))) return fail_at_blank(at);
   const char latin = looks_like(first.code);
   return fail(at, at + first.length, character_text(text_.substr(at)) + ", cannot be here",
               latin == '\0' ? "delete it" : fmt::format("write '{}'", latin));
@@ -235,7 +235,8 @@ bool TextScanner::scan_key_part(Parts& parts, bool in_header, size_t begin) {
   const size_t end = line.find(in_header ? ']' : '=');
   if (end == std::string_view::npos || std::string_view("]}{,").contains(found))
     return fail(place_.at, place_.at + 1,
-                fmt::format("unexpected '{}'; a key must stand here", found));
+                fmt::format("unexpected '{}'; a key must stand here", found),
+                line.starts_with("```") ? "remove this line: Markdown has it around a text" : "");
   return fail(place_.at, place_.at + found.size(),
               fmt::format("'{}' is not allowed in a key without quotes", found),
               sign_hint(trim(line.substr(0, end))));
@@ -249,7 +250,7 @@ bool TextScanner::scan_end_of_line(std::string_view after) {
   if (is_disguised(place_.at)) return fail_disguised(place_.at);
   const std::string_view rest = trim(found.substr(1));
   const bool is_mark =
-      (found.front() == ';' || found.front() == ',') && (rest.empty() || rest.starts_with('#'));
+      std::string_view(";,]").contains(found.front()) && (rest.empty() || rest.starts_with('#'));
   const bool is_comment = found.starts_with("//") || found.starts_with("-- ") ||
                           found.starts_with("/*") || found.starts_with("; ");
   return fail(place_.at, place_.at + found.size(),

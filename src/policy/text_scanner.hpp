@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "characters.hpp"
 #include "name_tree.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/diagnostic.hpp"
@@ -61,7 +62,8 @@ class TextScanner {
   bool scan_end_of_line(std::string_view after);
   [[nodiscard]] std::string_view value_before(size_t at) const;
   bool fail_at_blank(size_t at) {
-    return fail(at, at + no_break_space.size(), "U+00A0, a no-break space, separates nothing",
+    const std::string_view rest = text_.substr(at);
+    return fail(at, at + first_character(rest).length, character_text(rest) + ", separates nothing",
                 "write an ordinary space");
   }
   // A character that is not what it looks like.

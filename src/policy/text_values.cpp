@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "characters.hpp"
 #include "line_meant.hpp"
 #include "plain_value.hpp"
 #include "text_scanner.hpp"
@@ -99,7 +100,7 @@ bool TextScanner::scan_plain(unsigned depth) {
   if (place_.at > 0 && text_[place_.at - 1] == '=' && value.front() == '~')
     return fail(place_.at, place_.at + 1, "'~' is not a value: one '=' is enough",
                 "a pattern is a glob");
-  if (const size_t at = value.find(no_break_space); at != std::string_view::npos)
+  if (const size_t at = find_no_break_space(value); at != std::string_view::npos)
     return fail_at_blank(place_.at + at);
   if (is_plain_value(value)) {
     if (is_too_large(value))

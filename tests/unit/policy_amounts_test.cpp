@@ -97,7 +97,7 @@ constexpr PolicyAndErrors amount_errors[] = {
     {"[group.a]\nmb = [\"50%\", \"60%\"]\n",
      R"(p.toml:2:14: error: '60%' is never used: '50%' is for the same machines
     2 | mb = ["50%", "60%"]
-      |              ^~~~~ write ["50%", "8 GB/s"]
+      |              ^~~~~ write "50%..60%" for a range
 )"},
     {"[group.a]\nmb = [\"unlimited\", \"8 GB/s\"]\n",
      R"(p.toml:2:20: error: '8 GB/s' is never used: 'unlimited' is for the same machines
@@ -278,10 +278,10 @@ p.toml:3:6: error: '0.25' is not a bandwidth
     {"[group.a]\nl3 = \"4\xc2\xa0"
      "ways\"\nmb = \"50\xc2\xa0"
      "%\"\n",
-     R"(p.toml:2:6: error: '4 ways' has a no-break space, U+00A0
+     R"(p.toml:2:6: error: '4 ways' has U+00A0, a no-break space
     2 | l3 = "4 ways"
       |      ^~~~~~~~ write an ordinary space
-p.toml:3:6: error: '50 %' has a no-break space, U+00A0
+p.toml:3:6: error: '50 %' has U+00A0, a no-break space
     3 | mb = "50 %"
       |      ^~~~~~ write an ordinary space
 )"},
@@ -421,9 +421,9 @@ constexpr PolicyAndErrors cpu_errors[] = {
       |        ^~~~~
 )"},
     {"[group.a]\ncpus = [0, \"1\"]\n",
-     R"(p.toml:2:12: error: 'cpus' must be a string, an integer or an array of integers, not a string
+     R"(p.toml:2:8: error: 'cpus' must be a string, an integer or an array of integers, not an array with strings
     2 | cpus = [0, "1"]
-      |            ^~~ write "0-1"
+      |        ^~~~~~~~ write cpus = "0-1"
 )"},
     {"[group.a]\ncpus = []\n",
      R"(p.toml:2:8: error: 'cpus' is an empty array

@@ -85,10 +85,10 @@ constexpr PolicyAndErrors rows[] = {
      "    2 | description = 5\n"
      "      |               ^ write description = \"5\"\n"},
     {"[group.a]\ncpus = [0, \"1-2\"]\n",
-     "p.toml:2:12: error: 'cpus' must be a string, an integer or an array of integers, not a "
-     "string\n"
+     "p.toml:2:8: error: 'cpus' must be a string, an integer or an array of integers, not an array "
+     "with strings\n"
      "    2 | cpus = [0, \"1-2\"]\n"
-     "      |            ^~~~~ write \"0-2\"\n"},
+     "      |        ^~~~~~~~~~ write cpus = \"0-2\"\n"},
     {"[group.a]\ncpus = [0, true]\n",
      "p.toml:2:12: error: 'cpus' must be a string, an integer or an array of integers, not a "
      "boolean\n"

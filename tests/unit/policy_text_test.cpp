@@ -118,7 +118,7 @@ constexpr PolicyAndErrors text_errors[] = {
     {"[a]]\n",
      R"(p.toml:1:4: error: unexpected ']' after ']'
     1 | [a]]
-      |    ^
+      |    ^ remove it: a line ends without a mark
 )"},
     {"=1\n",
      R"(p.toml:1:1: error: a name must come before '='

@@ -350,6 +350,78 @@ constexpr PolicyAndErrors policies[] = {
      "    1 | [Service]\n"
      "      |  ^~~~~~~ this is a unit file of systemd: a policy names the unit in a [[rule]], unit "
      "= \"NAME.service\"\n"},
+    {"[group.a]\nl3 = { \"0 1\" = \"2 ways\" }\n",
+     "p.toml:2:8: error: '0 1' is not a list of domains: '0 1' is not a number\n"
+     "    2 | l3 = { \"0 1\" = \"2 ways\" }\n"
+     "      |        ^~~~~ write \"0,1\"\n"},
+    {"[group.a]\nl3 = { \"0;1\" = \"2 ways\" }\n",
+     "p.toml:2:8: error: '0;1' is not a list of domains: '0;1' is not a number\n"
+     "    2 | l3 = { \"0;1\" = \"2 ways\" }\n"
+     "      |        ^~~~~ write \"0,1\"\n"},
+    {"[group.a]\nl3 = { \"0/1\" = \"2 ways\" }\n",
+     "p.toml:2:8: error: '0/1' is not a list of domains: '0/1' is not a number\n"
+     "    2 | l3 = { \"0/1\" = \"2 ways\" }\n"
+     "      |        ^~~~~ write \"0,1\"\n"},
+    {"[group.a]\nl3 = { \"0:1\" = \"2 ways\" }\n",
+     "p.toml:2:8: error: '0:1' is not a list of domains: '0:1' is not a number\n"
+     "    2 | l3 = { \"0:1\" = \"2 ways\" }\n"
+     "      |        ^~~~~ write \"0-1\"\n"},
+    {"[group.a]\nl3 = { \"0..1\" = \"2 ways\" }\n",
+     "p.toml:2:8: error: '0..1' is not a list of domains: '0..1' is not a number\n"
+     "    2 | l3 = { \"0..1\" = \"2 ways\" }\n"
+     "      |        ^~~~~~ write \"0-1\"\n"},
+    {"[group.a]\nl3 = { \"0 and 1\" = \"2 ways\" }\n",
+     "p.toml:2:8: error: '0 and 1' is not a list of domains: '0 and 1' is not a number\n"
+     "    2 | l3 = { \"0 and 1\" = \"2 ways\" }\n"
+     "      |        ^~~~~~~~~ write \"0,1\"\n"},
+    {"[group.web]\nmb = \"50%\"\n[group.web.cache]\nl3 = \"2 ways\"\n",
+     "p.toml:3:12: error: unknown key 'cache' in [group.web]\n"
+     "    3 | [group.web.cache]\n"
+     "      |            ^~~~~ put l3 under [group.web], or write [group.\"web.cache\"]\n"},
+    {"[group.a]\ncpus = [\"0-3\", \"8\"]\n",
+     "p.toml:2:8: error: 'cpus' must be a string, an integer or an array of integers, not an array "
+     "with strings\n"
+     "    2 | cpus = [\"0-3\", \"8\"]\n"
+     "      |        ^~~~~~~~~~~~ write cpus = \"0-3,8\"\n"},
+    {"[group.a]\ncpus = \"0\u20133\"\n",
+     "p.toml:2:8: error: '0\u20133' is not a CPU list: '0\u20133' is not a number\n"
+     "    2 | cpus = \"0\u20133\"\n"
+     "      |        ^~~~~ write \"0-3\"\n"},
+    {"[group.a]\ncpus = \"0/1\"\n",
+     "p.toml:2:8: error: '0/1' is not a CPU list: '0/1' is not a number\n"
+     "    2 | cpus = \"0/1\"\n"
+     "      |        ^~~~~ write \"0,1\"\n"},
+    {"[group.web]\n[[rule]]\ngroups = [\"web\"]\nname = \"x\"\n",
+     "p.toml:2:1: error: a rule must name its group\n"
+     "    2 | [[rule]]\n"
+     "      | ^~~~~~~~ write group = \"NAME\"\n"
+     "p.toml:3:1: error: unknown key 'groups' in [[rule]]\n"
+     "    3 | groups = [\"web\"]\n"
+     "      | ^~~~~~ did you mean 'group'?\n"},
+    {"[group.web]\n[[rule]]\ngroup = \"web\"\ngroups = [\"staff\"]\n",
+     "p.toml:4:1: error: unknown key 'groups' in [[rule]]\n"
+     "    4 | groups = [\"staff\"]\n"
+     "      | ^~~~~~ did you mean 'user_group'?\n"},
+    {"[group.a]\nl3 = \"4\u202fways\"\n",
+     "p.toml:2:6: error: '4\u202fways' has U+202F, a no-break space\n"
+     "    2 | l3 = \"4\u202fways\"\n"
+     "      |      ^~~~~~~~ write an ordinary space\n"},
+    {"[group.a]\nl3\u202f= \"4 ways\"\n",
+     "p.toml:2:3: error: U+202F, a no-break space, separates nothing\n"
+     "    2 | l3\u202f= \"4 ways\"\n"
+     "      |   ^ write an ordinary space\n"},
+    {"[group.a]\nmb = [\"10%\", \"100%\"]\n",
+     "p.toml:2:14: error: '100%' is never used: '10%' is for the same machines\n"
+     "    2 | mb = [\"10%\", \"100%\"]\n"
+     "      |              ^~~~~~ write \"10%..100%\" for a range\n"},
+    {"[group.a]]\nl3 = \"4 ways\"\n",
+     "p.toml:1:10: error: unexpected ']' after ']'\n"
+     "    1 | [group.a]]\n"
+     "      |          ^ remove it: a line ends without a mark\n"},
+    {"```toml\n[group.a]\n```\n",
+     "p.toml:1:1: error: unexpected '`'; a key must stand here\n"
+     "    1 | ```toml\n"
+     "      | ^ remove this line: Markdown has it around a text\n"},
 };
 
 TEST(PolicyTried, Errors) { expect_errors(policies); }
