@@ -19,6 +19,7 @@ using pattern::write;
 namespace {
 
 constexpr std::string_view dot_slice = ".slice";
+constexpr std::string_view system_slice = "system.slice";
 
 bool is_literal_name(std::string_view component) { return glob_is_literal(component); }
 
@@ -51,6 +52,10 @@ Check check_slice(std::string_view text, std::string_view above, std::string_vie
   if (parent.empty() || above == parent || !(above.empty() || is_literal_name(above)))
     return std::nullopt;
   const size_t at = text.find(name);
+  if (const std::string meant = slice_of_template(name); !meant.empty() && above == system_slice)
+    return doubtful(
+        text, pattern::escaped_template,
+        write(fmt::format("{}{}{}", text.substr(0, at), meant, text.substr(at + name.size()))));
   // What the slices begin below stays: the service of a user's manager.
   std::string_view front = text.substr(0, at - 1);
   while (front.ends_with(dot_slice)) front = front.substr(0, front.rfind('/'));
@@ -72,7 +77,7 @@ std::string hint_for_users_service(std::string_view text, std::string_view above
 // A service or scope that is in no slice, or an instance of a template beside other services.
 Check check_place(std::string_view text, std::string_view above, std::string_view name) {
   const bool is_instance =
-      name.contains('@') && above == "system.slice" && name.ends_with(".service");
+      name.contains('@') && above == system_slice && name.ends_with(".service");
   if (name.starts_with("user@") && name.ends_with(".service") && above == "user.slice")
     return doubtful(text, fmt::format("systemd puts {} into a slice of its user", name),
                     text.ends_with(name) ? write_unit(name) : "");
@@ -96,7 +101,7 @@ Check check_missing_type(std::string_view text, std::string_view above, std::str
   const std::string_view stem = above.substr(0, above.size() - dot_slice.size());
   const bool is_slice = name.starts_with(fmt::format("{}-", stem)) && !name.contains('.');
   std::string meant;
-  if (text.ends_with(name) && above == "system.slice" && !name.contains('.'))
+  if (text.ends_with(name) && above == system_slice && !name.contains('.'))
     meant = write(fmt::format("{}.service", text));
   else if (text.ends_with(name) && is_slice)
     meant = write(fmt::format("{}{}", text, dot_slice));
@@ -128,6 +133,15 @@ std::string parent_of_slice(std::string_view slice) {
   return dash == std::string_view::npos || dash == 0
              ? ""
              : fmt::format("{}{}", slice.substr(0, dash), dot_slice);
+}
+
+std::string slice_of_template(std::string_view slice) {
+  constexpr std::string_view begin = "system-";
+  if (!slice.starts_with(begin) || !slice.ends_with(dot_slice) || !is_literal_name(slice))
+    return {};
+  std::string out(begin);
+  for (const char c : slice.substr(begin.size())) out += c == '-' ? "\\x2d" : std::string(1, c);
+  return out.size() == slice.size() ? "" : out;
 }
 
 std::string path_of_slice(std::string_view slice) {

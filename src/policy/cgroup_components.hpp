@@ -14,6 +14,10 @@ namespace rdtd {
 // "batch.slice" of "batch-night.slice"; empty of a slice at the root.
 [[nodiscard]] std::string parent_of_slice(std::string_view slice);
 
+// "system-redis\x2dserver.slice" of "system-redis-server.slice": the slice of a template whose name
+// has a '-'; empty of other slices.
+[[nodiscard]] std::string slice_of_template(std::string_view slice);
+
 // "/batch.slice/batch-night.slice" of "batch-night.slice".
 [[nodiscard]] std::string path_of_slice(std::string_view slice);
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "pattern_slips.hpp"
 #include "rdtd/base/glob.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/comm_name.hpp"
@@ -28,7 +29,8 @@ bool is_in_brackets(std::string_view text) {
   const bool is_word = inside.size() >= least_letters && !inside.contains('-');
   std::erase(inside, '-');
   std::ranges::sort(inside);
-  return is_word || inside.contains('/') || std::ranges::adjacent_find(inside) != inside.end();
+  return is_word || is_word_in_brackets(text.substr(1, text.size() - 2)) || inside.contains('/') ||
+         std::ranges::adjacent_find(inside) != inside.end();
 }
 
 // "CPU 0/KVM", "IO mon_iothread": threads of QEMU, of which the process has another name.
@@ -76,8 +78,10 @@ std::string list_of_words(std::string_view text) {
     if (word == "or" || word == "and") return {};
     out += (out.empty() ? "[" : ", ") + rdtd::quoted(word);
   }
+  // What is cut as one name is more often one that nobody knows.
+  const bool are_enough = words.size() >= least && can_be_comm(text);
   const bool all_known = words.size() > 1 && std::ranges::all_of(words, is_program);
-  return words.size() < least && !all_known ? "" : out + "]";
+  return are_enough || all_known ? out + "]" : "";
 }
 
 // "java -jar x", "python3 a.py": a program and what follows it.
@@ -144,6 +148,19 @@ Check check_length(std::string_view text, bool of_thread) {
                hint_for_long(*only, of_thread));
 }
 
+// What is no name of a process, however long it is: a unit, and several names.
+Check check_other_kinds(std::string_view text) {
+  const bool certain = glob_is_literal(text) && !can_be_comm(text);
+  if (text.ends_with(".service") || text.ends_with(".slice") || text.ends_with(".scope"))
+    return Finding{
+        fmt::format("'{}' looks like a unit of systemd; 'name' is the name of a process", text),
+        fmt::format("write unit = {}", rdtd::quoted(text)), certain};
+  if (const std::string list = list_of_words(text); !list.empty() && !is_command_line(text))
+    return Finding{fmt::format("'{}' is one name with blanks in it", text), "write " + list,
+                   certain};
+  return std::nullopt;
+}
+
 }  // namespace
 
 Check check_comm(std::string_view text, bool of_thread) {
@@ -158,6 +175,7 @@ Check check_comm(std::string_view text, bool of_thread) {
                      ? fmt::format("{}, or exe = {}", write(name), rdtd::quoted(text))
                      : write(name));
   }
+  if (auto found = check_other_kinds(text)) return found;
   if (auto found = check_length(text, of_thread)) return found;
   if (const std::string_view program = program_of_title(text); !program.empty() && !of_thread)
     return Finding{
@@ -172,10 +190,6 @@ Check check_comm(std::string_view text, bool of_thread) {
     return Finding{
         fmt::format("'{}' looks like a thread of QEMU; 'name' is the name of a process", text),
         fmt::format("write thread = {}", rdtd::quoted(text)), false};
-  if (text.ends_with(".service") || text.ends_with(".slice") || text.ends_with(".scope"))
-    return Finding{
-        fmt::format("'{}' looks like a unit of systemd; 'name' is the name of a process", text),
-        fmt::format("write unit = {}", rdtd::quoted(text)), false};
   // The kernel can cut a name behind a blank.
   if (const std::string_view bare = trim(text);
       !bare.empty() &&
@@ -192,8 +206,6 @@ Check check_comm(std::string_view text, bool of_thread) {
   if (is_command_line(text) && glob_is_literal(text))
     return Finding{fmt::format("'{}' is one name with blanks in it", text),
                    of_thread ? write(text.substr(0, text.find(' '))) : write_cmdline(text), false};
-  if (const std::string list = list_of_words(text); !list.empty())
-    return Finding{fmt::format("'{}' is one name with blanks in it", text), "write " + list, false};
   if (text.starts_with("**/"))
     return Finding{fmt::format("'{}' looks like a path; 'name' is the name of a process", text),
                    fmt::format("write exe = {}", rdtd::quoted(text)), false};

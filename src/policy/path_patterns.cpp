@@ -31,6 +31,22 @@ Check check_canonical(std::string_view text) {
   return std::nullopt;
 }
 
+// "/opt/**.bin", in which "**" is the same as "*".
+Check check_stars(std::string_view text) {
+  for (const std::string_view part : split(text, '/')) {
+    const bool is_alone = part.find_first_not_of('*') == std::string_view::npos;
+    if (is_alone || !(part.starts_with("**") || part.ends_with("**"))) continue;
+    const auto at = static_cast<size_t>(part.data() - text.data());
+    const std::string meant = part.starts_with("**")
+                                  ? fmt::format("**/*{}", part.substr(2))
+                                  : fmt::format("{}*/**", part.substr(0, part.size() - 2));
+    return doubtful(
+        text, "'**' stands for several components only as one of its own",
+        write(fmt::format("{}{}{}", text.substr(0, at), meant, text.substr(at + part.size()))));
+  }
+  return std::nullopt;
+}
+
 bool is_absolute(std::string_view text) {
   return text.starts_with('/') || text.starts_with("**/") || text == "**";
 }
@@ -167,6 +183,7 @@ Check check_exe(std::string_view text) {
   if (!is_absolute(text))
     return never(text, "an executable's path begins with '/'", hint_for_relative_exe(text));
   if (auto found = check_canonical(text)) return found;
+  if (auto found = check_stars(text)) return found;
   if (text.ends_with('/'))
     return never(text, "it is the path of a directory",
                  fmt::format("write \"{0}*\", or \"{0}**\" for all directories below", text));
@@ -248,6 +265,7 @@ Check check_cgroup(std::string_view text) {
   if (find_variable(text) != std::string_view::npos)
     return never(text, "rules have no variables", hint_for_place(without_variables(text)));
   if (auto found = check_canonical(text)) return found;
+  if (auto found = check_stars(text)) return found;
   if (std::string escaped =
           with_escaped_scopes(text.ends_with('/') ? text.substr(0, text.size() - 1) : text);
       escaped.contains('\\') && !text.contains('\\'))

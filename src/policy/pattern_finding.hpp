@@ -26,6 +26,8 @@ constexpr std::string_view every_process = "name = \"*\" holds for every process
 constexpr std::string_view only_instances = "a template has no processes, only its instances have";
 constexpr std::string_view escaped_machine =
     "systemd writes the '-' in the name of a machine as '\\x2d'";
+constexpr std::string_view escaped_template =
+    "systemd writes the '-' in the name of a template as '\\x2d' in its slice";
 constexpr std::string_view is_root_slice = "the root slice has no cgroup, and holds every process";
 
 // Its values are names of threads, which the kernel cuts.

@@ -112,14 +112,14 @@ bool separates(ConditionKind kind, const std::vector<std::string>& parts) {
   });
 }
 
+bool is_whole_path(std::string_view text) { return text.starts_with('/'); }
+
 // "/usr/bin/tar:/usr/bin/gzip", as PATH has it; the paths of cgroups also with blanks.
 std::vector<std::string> paths_of(ConditionKind kind, std::string_view text) {
-  for (const char separator : {':', ' '}) {
+  for (const char separator : {',', ':', ' '}) {
     if (separator == ' ' && kind != ConditionKind::cgroup) continue;
     std::vector<std::string> out = parts_of(text, separator);
-    if (out.size() > 1 &&
-        std::ranges::all_of(out, [](const std::string& part) { return part.starts_with('/'); }))
-      return out;
+    if (out.size() > 1 && std::ranges::all_of(out, is_whole_path)) return out;
   }
   return {};
 }
@@ -151,8 +151,10 @@ bool has_any_text(ConditionKind kind, std::string_view pattern) {
   for (size_t at = pattern.find(".*"); at != no_place; at = pattern.find(".*", at + 1)) {
     const char before = at == 0 ? '\0' : pattern[at - 1];
     if (before == '\\' || std::isdigit(static_cast<unsigned char>(before)) != 0) continue;
-    if (types && at + 2 == pattern.size() && before != '\0' && before != '/' && before != '-')
-      continue;
+    // "actions.runner.*.service": a '.' may also be before the type.
+    const std::string_view rest = pattern.substr(at + 2);
+    const bool ends = rest.empty() || (rest.starts_with('.') && has_unit_type(pattern));
+    if (types && ends && before != '\0' && before != '/' && before != '-') continue;
     return true;
   }
   return false;
@@ -188,8 +190,13 @@ std::vector<std::string> words_of_list(ConditionKind kind, std::string_view patt
   for (const std::string_view word : {" or ", " OR ", " and ", " AND ", "||", "&&", " & "})
     for (size_t at = with_bars.find(word); at != std::string::npos; at = with_bars.find(word))
       with_bars.replace(at, word.size(), "|");
-  if (!is_name(kind) || with_bars == pattern) return {};
+  if (!(is_name(kind) || kind == ConditionKind::cgroup) || with_bars == pattern) return {};
+  // "a, b and c", "a, b, and c"
+  std::ranges::replace(with_bars, ',', '|');
+  for (size_t at = with_bars.find("||"); at != std::string::npos; at = with_bars.find("||"))
+    with_bars.erase(at, 1);
   std::vector<std::string> out = parts_of(with_bars, '|');
+  if (kind == ConditionKind::cgroup && !std::ranges::all_of(out, is_whole_path)) return {};
   const bool has_blanks =
       std::ranges::any_of(out, [](const std::string& one) { return one.contains(' '); });
   return has_blanks ? std::vector<std::string>{} : out;
@@ -212,6 +219,33 @@ std::optional<std::string> unit_with_blank(ConditionKind kind, std::string_view 
 }
 
 }  // namespace
+
+bool is_word_in_brackets(std::string_view inside) {
+  constexpr size_t least_letters = 4;
+  std::string letters = lower(inside);
+  if (letters.size() < least_letters ||
+      letters.find_first_not_of("abcdefghijklmnopqrstuvwxyz") != std::string::npos)
+    return false;
+  // A class lists its letters in their order, and none twice.
+  return !std::ranges::is_sorted(letters) || std::ranges::adjacent_find(letters) != letters.end();
+}
+
+// "*[[]local]*" of "*[local]*"; nothing if no word is in brackets.
+static std::optional<std::string> with_literal_brackets(std::string_view pattern) {
+  std::string out;
+  bool found = false;
+  while (!pattern.empty()) {
+    const size_t end = pattern.front() == '[' ? pattern.find(']') : no_place;
+    const bool is_word = end != no_place && is_word_in_brackets(pattern.substr(1, end - 1));
+    size_t size = 1;
+    if (end != no_place) size = end + 1;
+    if (pattern.front() == '\\') size = std::min<size_t>(2, pattern.size());
+    found = found || is_word;
+    out += is_word ? fmt::format("[[]{}", pattern.substr(1, end)) : pattern.substr(0, size);
+    pattern.remove_prefix(size);
+  }
+  return found ? std::optional(std::move(out)) : std::nullopt;
+}
 
 std::optional<PatternSlip> find_slip(ConditionKind kind, std::string_view pattern) {
   constexpr std::string_view no_regex = "it is a glob, not a regular expression";
@@ -248,6 +282,8 @@ std::optional<PatternSlip> find_slip(ConditionKind kind, std::string_view patter
                        {std::string(trim(pattern.substr(0, pattern.size() - 1)))}};
   if (has_any_text(kind, pattern))
     return PatternSlip{false, "in a glob, '.' stands for itself", {glob}};
+  if (auto literal = with_literal_brackets(pattern); literal && kind == ConditionKind::cmdline)
+    return PatternSlip{false, "'[...]' is one of the characters in it", {*std::move(literal)}};
   return std::nullopt;
 }
 

@@ -18,6 +18,10 @@ struct PatternSlip {
   std::vector<std::string> meant;  // the globs to write instead; none if that is not clear
 };
 
+// Whether what is between '[' and ']' is probably a word, as in "sshd: [priv]", and no class of
+// characters.
+[[nodiscard]] bool is_word_in_brackets(std::string_view inside);
+
 [[nodiscard]] std::optional<PatternSlip> find_slip(ConditionKind kind, std::string_view pattern);
 
 }  // namespace rdtd

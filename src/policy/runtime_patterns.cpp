@@ -113,6 +113,29 @@ std::vector<std::string_view> parts_of_kubelet(std::string_view text) {
   return parts;
 }
 
+// "docker:redis", "lxc:web" and "NAMESPACE/POD/CONTAINER", which look like images.
+Check check_place_of_container(std::string_view text) {
+  if (text.find_first_of("[@") != std::string_view::npos) return std::nullopt;
+  const auto parts = split(text, '/');
+  const bool is_path = parts.size() == 3 && !parts.front().empty() && !parts.back().empty() &&
+                       text.find_first_of(":.") == std::string_view::npos;
+  if (is_path)
+    return never(text, "the name of a container has no '/'",
+                 fmt::format("write container = {} and pod = {}", rdtd::quoted(parts[2]),
+                             rdtd::quoted(fmt::format("{}/{}", parts[0], parts[1]))));
+  const size_t colon = text.find(':');
+  const std::string_view runtime = text.substr(0, colon);
+  const std::string_view name = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+  if (name.empty() || name.find_first_of(":/") != std::string_view::npos) return std::nullopt;
+  constexpr std::string_view alone = "the name of a container stands alone, without its runtime";
+  if (runtime == "docker" || runtime == "podman") return never(text, alone, write(name));
+  if (runtime == "lxc" || runtime == "lxd" || runtime == "incus")
+    return never(
+        text, "'container' is one of docker, podman or Kubernetes",
+        fmt::format("write cgroup = {}", rdtd::quoted(fmt::format("/lxc.payload.{}", name))));
+  return std::nullopt;
+}
+
 }  // namespace
 
 Check check_container(std::string_view text) {
@@ -124,6 +147,7 @@ Check check_container(std::string_view text) {
   if (auto found = check_filter(text)) return found;
   if (text.starts_with('/'))
     return never(text, "the name of a container has no '/'", write(last_component(text)));
+  if (auto found = check_place_of_container(text)) return found;
   if (const size_t at = text.find('/'); at != std::string_view::npos && is_image(text, at))
     return never(text, "it is an image; 'container' is the container's name", hint_for_image(text));
   else if (at != std::string_view::npos)

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cgroup_components.hpp"
 #include "characters.hpp"
 #include "foreign_text.hpp"
 #include "path_patterns.hpp"
@@ -175,6 +176,29 @@ Finding is_service(std::string_view text, std::string hint) {
   return {fmt::format("'{0}' is the service '{0}.service'", text), std::move(hint), false};
 }
 
+// "write user_unit = "app-*firefox*"": desktops write the '-' of a name as "\\x2d".
+std::string write_unit_of_desktop(std::string_view application) {
+  std::string name(application);
+  std::ranges::replace(name, '-', '*');
+  return fmt::format("write user_unit = {}", rdtd::quoted(fmt::format("app-*{}*", name)));
+}
+
+// "firefox.desktop", and "firefox" of a user, which a desktop starts in a scope or a service of
+// another name.
+Check check_desktop(ConditionKind kind, std::string_view text) {
+  constexpr std::string_view of_desktop = ".desktop";
+  constexpr auto known = std::to_array<std::string_view>(
+      {"firefox", "chromium", "google-chrome", "thunderbird", "code", "slack", "discord", "steam",
+       "spotify", "zoom", "libreoffice", "gimp", "vlc"});
+  if (text.ends_with(of_desktop) && text.size() > of_desktop.size())
+    return is_service(text, text.find_first_of("*\\") == text.npos
+                                ? write_unit_of_desktop(text.substr(0, text.rfind('.')))
+                                : "");
+  if (kind != ConditionKind::user_unit || std::ranges::find(known, text) == known.end())
+    return std::nullopt;
+  return is_service(text, fmt::format("if a desktop starts it, {}", write_unit_of_desktop(text)));
+}
+
 }  // namespace
 
 Check check_unit(ConditionKind kind, std::string_view text) {
@@ -191,16 +215,7 @@ Check check_unit(ConditionKind kind, std::string_view text) {
   if (const size_t dot = text.rfind('.'); dot != std::string_view::npos && !has_unit_type(text))
     if (const auto type = misspelt_type(text.substr(dot + 1)))
       return is_service(text, write(fmt::format("{}.{}", text.substr(0, dot), *type)));
-  constexpr std::string_view of_desktop = ".desktop";
-  if (text.ends_with(of_desktop) && text.size() > of_desktop.size()) {
-    // Desktops write the '-' of its name as "\\x2d".
-    std::string name(text.substr(0, text.rfind('.')));
-    std::ranges::replace(name, '-', '*');
-    return is_service(
-        text, text.find_first_of("*\\") == text.npos
-                  ? fmt::format("write user_unit = {}", rdtd::quoted(fmt::format("app-*{}*", name)))
-                  : "");
-  }
+  if (auto found = check_desktop(kind, text)) return found;
   for (const std::string& meant : {unit_of_file(text), unit_before_colon(text)})
     if (!meant.empty()) return is_service(text, pattern::write_what_is_named(meant));
   if (std::string hint = hint_for_qos(text); kind == ConditionKind::unit && !hint.empty())
@@ -209,6 +224,9 @@ Check check_unit(ConditionKind kind, std::string_view text) {
     return is_service(text, write(slice));
   if (const std::string escaped = escaped_scope(text); !escaped.empty())
     return doubtful(text, pattern::escaped_machine, write(escaped));
+  if (const std::string slice = slice_of_template(text);
+      kind == ConditionKind::unit && !slice.empty())
+    return doubtful(text, pattern::escaped_template, write(slice));
   if (text == "-.slice")
     return never(text, pattern::is_root_slice, std::string(pattern::every_process));
   const std::string unit = complete_unit_name(std::string(text));

@@ -287,6 +287,82 @@ constexpr ValueAndFinding values_and_findings[] = {
      "warning: '/user.slice/user-1000.slice/foo.service' may not match: a user's own services are "
      "in user@UID.service | write user_unit = \"foo.service\" and user = 1000"},
     {"unit = 'desktop.service'", ""},
+    {"user_unit = 'google-chrome'",
+     "warning: 'google-chrome' is the service 'google-chrome.service' | if a desktop starts it, "
+     "write user_unit = \"app-*google*chrome*\""},
+    {"user_unit = ['firefox.service', 'syncthing']", ""},
+    {"exe = '/opt/**.bin'",
+     "warning: '/opt/**.bin' may not match: '**' stands for several components only as one of its "
+     "own | write \"/opt/**/*.bin\""},
+    {"cgroup = '/a.slice/job**/x'",
+     "warning: '/a.slice/job**/x' may not match: '**' stands for several components only as one of "
+     "its own | write \"/a.slice/job*/**/x\""},
+    {"cmdline = \"postgres: *[local] idle\"",
+     "warning: 'postgres: *[local] idle' may not match what it was meant for: '[...]' is one of "
+     "the characters in it | write \"postgres: *[[]local] idle\""},
+    {"cmdline = \"*:6379 [cluster]*\"",
+     "warning: '*:6379 [cluster]*' may not match what it was meant for: '[...]' is one of the "
+     "characters in it | write \"*:6379 [[]cluster]*\""},
+    {"cmdline = [\"*[0-9]*\", \"*[ab]*\", \"*[aeiou]*\", \"*[abcd]x\", \"*\\\\[local]*\", "
+     "\"*[[:alpha:]]*\"]",
+     ""},
+    {"name = \"[priv]\"",
+     "warning: '[priv]' is one of the characters in the brackets; ps has a kernel thread in "
+     "brackets | write \"priv\""},
+    {"name = [\"[ab]\", \"[0-9]*\", \"[abcd]\"]", ""},
+    {"cgroup = \"/system.slice/system-redis-server.slice/redis-server@1.service\"",
+     "warning: '/system.slice/system-redis-server.slice/redis-server@1.service' may not match: "
+     "systemd writes the '-' in the name of a template as '\\x2d' in its slice | write "
+     "'/system.slice/system-redis\\x2dserver.slice/redis-server@1.service'"},
+    {"cgroup = \"/system.slice/system-redis.slice/system-redis-server.slice\"", ""},
+    {"unit = \"system-redis-server.slice\"",
+     "warning: 'system-redis-server.slice' may not match: systemd writes the '-' in the name of a "
+     "template as '\\x2d' in its slice | write 'system-redis\\x2dserver.slice'"},
+    {"unit = [\"system-redis.slice\", 'system-redis\\x2dserver.slice', \"user-1000.slice\"]", ""},
+    {"name = \"redis-server.service\"",
+     "error: 'redis-server.service' looks like a unit of systemd; 'name' is the name of a process "
+     "| write unit = \"redis-server.service\""},
+    {"name = \"redis-server memcached\"",
+     "error: 'redis-server memcached' is one name with blanks in it | write [\"redis-server\", "
+     "\"memcached\"]"},
+    {"name = \"postgresql@16-main.service\"",
+     "error: 'postgresql@16-main.service' looks like a unit of systemd; 'name' is the name of a "
+     "process | write unit = \"postgresql@16-main.service\""},
+    {"unit = [\"actions.runner.*.service\", \"ceph-*@osd.*.service\", "
+     "\"snap.nextcloud.*.service\"]",
+     ""},
+    {"unit = \"docker-.*.service\"",
+     "warning: 'docker-.*.service' may not match what it was meant for: in a glob, '.' stands for "
+     "itself | write \"docker-*.service\""},
+    {"unit = \"redis.*server.service\"",
+     "warning: 'redis.*server.service' may not match what it was meant for: in a glob, '.' stands "
+     "for itself | write \"redis*server.service\""},
+    {"cgroup = \"/system.slice/snap.nextcloud.*.service\"", ""},
+    {"cgroup = \"/a, /b\"",
+     "error: '/a, /b' can never match: one pattern is one glob, and an array holds several | write "
+     "[\"/a\", \"/b\"]"},
+    {"cgroup = \"/a, /b and /c\"",
+     "error: '/a, /b and /c' can never match: one pattern is one glob, and an array holds several "
+     "| write [\"/a\", \"/b\", \"/c\"]"},
+    {"cgroup = \"/a or /b\"",
+     "error: '/a or /b' can never match: one pattern is one glob, and an array holds several | "
+     "write [\"/a\", \"/b\"]"},
+    {"unit = \"a.service, b.service and c.service\"",
+     "error: 'a.service, b.service and c.service' can never match: one pattern is one glob, and an "
+     "array holds several | write [\"a.service\", \"b.service\", \"c.service\"]"},
+    {"name = \"tar, gzip, or xz\"",
+     "error: 'tar, gzip, or xz' can never match: one pattern is one glob, and an array holds "
+     "several | write [\"tar\", \"gzip\", \"xz\"]"},
+    {"container = \"docker:redis\"",
+     "error: 'docker:redis' can never match: the name of a container stands alone, without its "
+     "runtime | write \"redis\""},
+    {"container = \"lxc:web\"",
+     "error: 'lxc:web' can never match: 'container' is one of docker, podman or Kubernetes | write "
+     "cgroup = \"/lxc.payload.web\""},
+    {"container = \"shop/redis-0/redis\"",
+     "error: 'shop/redis-0/redis' can never match: the name of a container has no '/' | write "
+     "container = \"redis\" and pod = \"shop/redis-0\""},
+    {"name = \"a\u202fb\"", "warning: 'a\u202fb' has U+202F, a no-break space | write \"a b\""},
 };
 
 TEST(PolicyTried, Findings) { expect_findings(values_and_findings); }
