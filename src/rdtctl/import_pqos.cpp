@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "import_foreign.hpp"
+#include "pqos_entry.hpp"
 #include "rdtd/model/cpu_list.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/amount.hpp"
@@ -26,86 +27,6 @@ struct ServiceClass {
   std::map<std::string, std::map<std::string, std::string>> amounts;  // by key, then by domains
   std::vector<std::string> pids;
 };
-
-// The part before the colon, "llc@0,1", and that behind it, "1=0xf,2d=0xf0" or "1=0-3,7".
-struct PqosEntry {
-  std::string what, domains;
-  std::string_view classes;
-};
-
-std::optional<PqosEntry> parse_entry(std::string_view text) {
-  const size_t colon = text.find(':');
-  if (colon == std::string_view::npos) return std::nullopt;
-  PqosEntry out;
-  out.classes = text.substr(colon + 1);
-  std::string_view what = text.substr(0, colon);
-  if (const size_t at = what.find('@'); at != std::string_view::npos) {
-    out.domains = trim(what.substr(at + 1));
-    what = what.substr(0, at);
-  }
-  out.what = lower(trim(what));
-  return out;
-}
-
-// "2d=0xf0": of the data of class 2.
-struct PqosClass {
-  unsigned number = 0;
-  std::string half;  // "code", "data"
-  std::string value;
-};
-
-std::optional<PqosClass> parse_class(std::string_view text) {
-  const size_t sign = text.find('=');
-  if (sign == std::string_view::npos) return std::nullopt;
-  PqosClass out;
-  out.value = trim(text.substr(sign + 1));
-  std::string number = lower(trim(text.substr(0, sign)));
-  if (number.ends_with('c') || number.ends_with('d')) {
-    out.half = number.ends_with('c') ? "code" : "data";
-    number.pop_back();
-  }
-  const auto parsed = parse_unsigned<unsigned>(number);
-  if (!parsed) return std::nullopt;
-  out.number = *parsed;
-  return out;
-}
-
-// Decimal unless it begins with 0x, as pqos reads all its numbers.
-std::optional<uint64_t> parse_number(std::string_view text) {
-  const std::string number = lower(text);
-  if (!number.starts_with("0x")) return parse_unsigned<uint64_t>(number);
-  return parse_unsigned<uint64_t>(std::string_view(number).substr(2), 16);
-}
-
-// AMD's bandwidths are in 1/8 GB/s.
-std::string rate_of(uint64_t eighths) {
-  return fmt::format("{} GB/s", static_cast<double>(eighths) / 8);
-}
-
-// What this amount of pqos is in the policy language.
-std::string amount_of(const std::string& what, uint64_t value) {
-  constexpr uint64_t most_percent = 100;
-  if (what == "llc" || what == "l3" || what == "l2") return fmt::format("0x{:x}", value);
-  // It is written as it is, and the kernel's MBps are MiB/s.
-  if (what == "mba_max") return fmt::format("{} MiB/s", value);
-  if (what == "smba" || value > most_percent) return rate_of(value);
-  return fmt::format("{}%", value);
-}
-
-// "4-7" of "7-4": pqos takes a range in either direction.
-std::string ascending(std::string_view list) {
-  std::vector<std::string> out;
-  for (const std::string_view part : split(list, ',')) {
-    const size_t dash = part.find('-');
-    const auto first = parse_unsigned<unsigned>(trim(part.substr(0, dash)));
-    const auto last = dash == std::string_view::npos
-                          ? first
-                          : parse_unsigned<unsigned>(trim(part.substr(dash + 1)));
-    const bool turns = first && last && *last < *first;
-    out.push_back(turns ? fmt::format("{}-{}", *last, *first) : std::string(part));
-  }
-  return join(out, ",");
-}
 
 std::string group_of(unsigned number) {
   return number == 0 ? "default" : fmt::format("COS{}", number);
@@ -139,6 +60,8 @@ class PqosImport {
     unsigned number = 0, line = 1;
   };
   std::map<unsigned, Assigned> class_of_;  // by CPU: the last one that it was given to
+  // Where an amount was defined, by class, and by key with the domains.
+  std::map<std::pair<unsigned, std::string>, unsigned> line_of_;
   size_t named_cpus_ = 0;
   unsigned line_ = 1;
   bool counts_rates_ = false;           // of the bandwidths: not percentages
@@ -146,26 +69,6 @@ class PqosImport {
   std::string device_, configuration_;  // one that the words name
   std::string lost_;
 };
-
-// What the policy calls the resources of -e.
-const std::map<std::string, std::string>& keys_of_amounts() {
-  static const std::map<std::string, std::string> keys = {{"llc", "l3"},     {"l3", "l3"},
-                                                          {"l2", "l2"},      {"mba", "mb"},
-                                                          {"mba_max", "mb"}, {"smba", "smba"}};
-  return keys;
-}
-
-// Whether a word is what -e (`defines`) or -a takes, and not another command.
-bool is_entry(std::string_view word, bool defines) {
-  static const std::set<std::string, std::less<>> assigned = {"core", "llc", "cos",
-                                                              "pid",  "dev", "channel"};
-  const auto entry = parse_entry(word);
-  if (!entry) return false;
-  if (!(defines ? keys_of_amounts().contains(entry->what) : assigned.contains(entry->what)))
-    return false;
-  return parse_class(std::string_view(entry->classes).substr(0, entry->classes.find(',')))
-      .has_value();
-}
 
 void PqosImport::lose(std::string_view what, std::string_view why) {
   lost_ += fmt::format("{}# Lost: '{}'{}.\n", lost_.empty() ? "\n" : "", printable(what), why);
@@ -186,24 +89,26 @@ std::string PqosImport::not_pqos(std::string_view entry, bool defines) const {
 }
 
 std::optional<std::string> PqosImport::define(std::string_view text) {
-  const auto& keys = keys_of_amounts();
-  const auto entry = parse_entry(text);
+  const auto& keys = pqos::keys_of_amounts();
+  const auto entry = pqos::parse_entry(text);
   const auto key = entry ? keys.find(entry->what) : keys.end();
   if (key == keys.end()) return not_pqos(text, true);
   const bool is_cache = key->second.starts_with('l');
   for (const std::string_view part : split(entry->classes, ',')) {
-    const auto one = parse_class(part);
-    const auto value = one ? parse_number(one->value) : std::nullopt;
+    const auto one = pqos::parse_class(part);
+    const auto value = one ? pqos::parse_number(one->value) : std::nullopt;
     if (!value || *value == 0 || (!is_cache && !one->half.empty())) return not_pqos(text, true);
-    std::string amount = amount_of(entry->what, *value);
+    std::string amount = pqos::amount_of(entry->what, *value);
     if (!(is_cache ? parse_cache_amount(amount) : parse_bandwidth_amount(amount)))
       return not_pqos(text, true);
-    std::string& to =
-        classes_[one->number]
-            .amounts[key->second + one->half][entry->domains.empty() ? "*" : entry->domains];
-    if (!to.empty() && to != amount)
-      lose_replaced(fmt::format("{} = {}", key->second + one->half, toml_string(to)), one->number);
+    const std::string of = key->second + one->half;
+    const std::string domains = entry->domains.empty() ? "*" : entry->domains;
+    std::string& to = classes_[one->number].amounts[of][domains];
+    unsigned& line = line_of_[{one->number, of + domains}];
+    if (!to.empty() && to != amount && line != line_)
+      lose_replaced(fmt::format("{} = {}", of, toml_string(to)), one->number);
     to = std::move(amount);
+    line = line_;
   }
   return std::nullopt;
 }
@@ -222,19 +127,19 @@ void PqosImport::give(const CpuSet& cpus, unsigned number) {
 }
 
 std::optional<std::string> PqosImport::assign(std::string_view text) {
-  const auto entry = parse_entry(text);
+  const auto entry = pqos::parse_entry(text);
   if (entry && (entry->what == "dev" || entry->what == "channel")) {
     device_ = text;
     lose(text, " of pqos; a policy gives devices no group");
     return std::nullopt;
   }
-  const auto one = entry ? parse_class(entry->classes) : std::nullopt;
+  const auto one = entry ? pqos::parse_class(entry->classes) : std::nullopt;
   if (!one || !one->half.empty()) return not_pqos(text, false);
   ServiceClass& of = classes_[one->number];
   if (entry->what == "pid")
     of.pids.push_back(one->value);
   else if (entry->what == "core" || entry->what == "llc" || entry->what == "cos") {
-    const auto cpus = parse_cpu_list(ascending(one->value));
+    const auto cpus = parse_cpu_list(pqos::ascending(one->value));
     if (!cpus) return not_pqos(text, false);
     // Short texts name many CPUs; no script names so many.
     constexpr size_t most_named = 1'000'000;
@@ -257,9 +162,9 @@ std::string value_of_domains(const std::map<std::string, std::string>& domains) 
 void make_rates(std::map<std::string, std::string>& domains) {
   for (auto& [ids, amount] : domains)
     if (amount.ends_with('%'))
-      amount =
-          rate_of(parse_unsigned<uint64_t>(std::string_view(amount).substr(0, amount.size() - 1))
-                      .value_or(0));
+      amount = pqos::rate_of(
+          parse_unsigned<uint64_t>(std::string_view(amount).substr(0, amount.size() - 1))
+              .value_or(0));
 }
 
 std::string PqosImport::text_of(unsigned number, const ServiceClass& of, const CpuSet& cpus) const {
@@ -433,7 +338,7 @@ std::optional<std::string> PqosImport::read(const std::vector<ShellWord>& words)
     line_ = words[i].line;
     const bool is_first = i == 0 || words[i - 1].text.empty();
     // A value without quotes, of which a shell would make several commands.
-    if (defined && i > 0 && is_first && is_entry(option, *defined)) {
+    if (defined && i > 0 && is_first && pqos::is_entry(option, *defined)) {
       if (auto error = add(option, *defined)) return error;
       of_pqos = true;
       continue;

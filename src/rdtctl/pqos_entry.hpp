@@ -1,0 +1,45 @@
+// What the options -e and -a of pqos(8) say: "llc@0,1:1=0xf,2d=0xf0" and "core:1=0-3,7". Pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace rdtd::pqos {
+
+// The part before the colon, "llc@0,1", and that behind it, "1=0xf,2d=0xf0" or "1=0-3,7".
+struct Entry {
+  std::string what, domains;
+  std::string_view classes;
+};
+
+// "2d=0xf0": of the data of class 2.
+struct Class {
+  unsigned number = 0;
+  std::string half;  // "code", "data"
+  std::string value;
+};
+
+// Nothing of a text without ':'.
+[[nodiscard]] std::optional<Entry> parse_entry(std::string_view text);
+// Nothing of a text without '=' and a number before it.
+[[nodiscard]] std::optional<Class> parse_class(std::string_view text);
+// Decimal unless it begins with 0x, as pqos reads all its numbers.
+[[nodiscard]] std::optional<uint64_t> parse_number(std::string_view text);
+// "4-7" of "7-4": pqos takes a range in either direction.
+[[nodiscard]] std::string ascending(std::string_view list);
+
+// AMD's bandwidths are in 1/8 GB/s.
+[[nodiscard]] std::string rate_of(uint64_t eighths);
+// What this amount of a resource is in the policy language.
+[[nodiscard]] std::string amount_of(const std::string& what, uint64_t value);
+
+// What the policy calls the resources of -e.
+[[nodiscard]] const std::map<std::string, std::string>& keys_of_amounts();
+
+// Whether a word is what -e (`defines`) or -a takes, and not another command.
+[[nodiscard]] bool is_entry(std::string_view word, bool defines);
+
+}  // namespace rdtd::pqos
