@@ -256,23 +256,36 @@ std::span<const ShellWord> command_at(const std::vector<ShellWord>& words, size_
 
 bool is_pqos(const ShellWord& word) { return starts_program(word.text, "pqos"); }
 
+// What rdtctl has for rdtset, whose options end before the command that it starts.
+std::string_view counterpart_of_rdtset(std::span<const ShellWord> words) {
+  const auto is_option = [](const ShellWord& word) { return word.text.starts_with('-'); };
+  for (size_t i = 1; i < words.size(); ++i) {
+    if (!is_option(words[i]) && !is_option(words[i - 1])) break;
+    const std::string& option = words[i].text;
+    if (option == "-p" || option.starts_with("--pid")) return "a group and 'rdtctl assign' do";
+    if (option == "-r" || option.starts_with("--reset"))
+      return "'rdtctl run' does when its command ends";
+  }
+  return "'rdtctl run' does";
+}
+
 // Another command, at its first word, if it changes what pqos does.
 void PqosImport::note_command(const std::vector<ShellWord>& words, size_t at) {
   std::string text;
-  bool concerns = false, rdtset = false;
-  std::string_view counterpart = "'rdtctl run' does";
-  for (const ShellWord& word : command_at(words, at)) {
-    if (is_pqos(word)) return;
-    text += (text.empty() ? "" : " ") + word.text;
-    rdtset = rdtset || word.text.ends_with("rdtset");
-    if (word.text == "-p" || word.text.starts_with("--pid"))
-      counterpart = "a group and 'rdtctl assign' do";
-    if (word.text == "-r" || word.text.starts_with("--reset"))
-      counterpart = "'rdtctl run' does when its command ends";
-    concerns = concerns || word.text.contains("resctrl") || word.text.ends_with("wrmsr");
+  bool concerns = false;
+  std::span<const ShellWord> rdtset;  // with what is behind it
+  const std::span<const ShellWord> command = command_at(words, at);
+  for (size_t i = 0; i < command.size(); ++i) {
+    const std::string& word = command[i].text;
+    if (is_pqos(command[i])) return;
+    text += (text.empty() ? "" : " ") + word;
+    if (rdtset.empty() && word.ends_with("rdtset")) rdtset = command.subspan(i);
+    concerns = concerns || word.contains("resctrl") || word.ends_with("wrmsr");
   }
-  if (concerns || rdtset)
-    lose(text, rdtset ? fmt::format(", which {}", counterpart) : ", which is no command of pqos");
+  if (!rdtset.empty())
+    lose(text, fmt::format(", which {}", counterpart_of_rdtset(rdtset)));
+  else if (concerns)
+    lose(text, ", which is no command of pqos");
 }
 
 // One machine counts either percentages or rates: what cannot be a percentage says so of all.
