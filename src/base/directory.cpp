@@ -23,7 +23,8 @@ constexpr const char* acl_attribute = "system.posix_acl_access";  // acl(5)
 
 // Its access control list, as the kernel has it; empty if it has none.
 std::string acl_of(int fd) {
-  std::string out(4096, '\0');
+  const ssize_t size = ::fgetxattr(fd, acl_attribute, nullptr, 0);
+  std::string out(size > 0 ? static_cast<size_t>(size) : 0, '\0');
   const ssize_t length = ::fgetxattr(fd, acl_attribute, out.data(), out.size());
   out.resize(length > 0 ? static_cast<size_t>(length) : 0);
   return out;
@@ -216,17 +217,19 @@ Result<std::pair<std::string, UniqueFd>> Directory::make_temporary(const std::st
 // a part of the mode.
 Result<void> Directory::set_access(int fd, const std::string& name, const Replacement& how) const {
   mode_t mode = how.mode.value_or(0);
+  bool keeps_group = true;
   struct stat made{};
   if (how.owner && ::fstat(fd, &made) == 0 && std::pair(made.st_uid, made.st_gid) != *how.owner &&
       ::fchown(fd, how.owner->first, how.owner->second) < 0) {
     // Who may write here, but not give files away. What a group may do is not for another one.
     if (errno != EPERM) return errno_error("change the owner of", path_of(name));
     constexpr uid_t same = static_cast<uid_t>(-1);
-    if (made.st_gid != how.owner->second && ::fchown(fd, same, how.owner->second) < 0)
-      mode &= ~mode_t{0070};
+    keeps_group = made.st_gid == how.owner->second || ::fchown(fd, same, how.owner->second) == 0;
+    if (!keeps_group) mode &= ~mode_t{0070};
   }
   if (how.mode && ::fchmod(fd, mode) < 0) return errno_error("change the mode of", path_of(name));
-  if (!how.acl.empty() && ::fsetxattr(fd, acl_attribute, how.acl.data(), how.acl.size(), 0) < 0)
+  if (keeps_group && !how.acl.empty() &&
+      ::fsetxattr(fd, acl_attribute, how.acl.data(), how.acl.size(), 0) < 0)
     return errno_error("change the access control list of", path_of(name));
   return {};
 }

@@ -70,10 +70,10 @@ std::string format_cpu_list(const CpuSet& cpus) {
 
 std::string format_cpu_mask(const CpuSet& cpus) {
   constexpr unsigned bits = 32;
-  std::vector<uint32_t> words(cpus.empty() ? 1 : *cpus.rbegin() / bits + 1);
-  for (const unsigned cpu : cpus) words[cpu / bits] |= uint32_t{1} << cpu % bits;
-  std::string out = fmt::format("{:x}", words.back());
-  for (const uint32_t word : words | std::views::reverse | std::views::drop(1))
+  std::vector<uint32_t> chunks(cpus.empty() ? 1 : *cpus.rbegin() / bits + 1);
+  for (const unsigned cpu : cpus) chunks[cpu / bits] |= uint32_t{1} << cpu % bits;
+  std::string out = fmt::format("{:x}", chunks.back());
+  for (const uint32_t word : chunks | std::views::reverse | std::views::drop(1))
     out += fmt::format(",{:08x}", word);
   return out;
 }

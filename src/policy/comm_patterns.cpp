@@ -149,12 +149,12 @@ Check check_length(std::string_view text, bool of_thread) {
 }
 
 // What is no name of a process, however long it is: a unit, and several names.
-Check check_other_kinds(std::string_view text) {
+Check check_other_kinds(std::string_view text, bool of_thread) {
   const bool certain = glob_is_literal(text) && !can_be_comm(text);
   if (text.ends_with(".service") || text.ends_with(".slice") || text.ends_with(".scope"))
-    return Finding{
-        fmt::format("'{}' looks like a unit of systemd; 'name' is the name of a process", text),
-        fmt::format("write unit = {}", rdtd::quoted(text)), certain};
+    return Finding{fmt::format("'{}' looks like a unit of systemd; '{}' is the name of a {}", text,
+                               of_thread ? "thread" : "name", of_thread ? "thread" : "process"),
+                   fmt::format("write unit = {}", rdtd::quoted(text)), certain};
   if (const std::string list = list_of_words(text); !list.empty() && !is_command_line(text))
     return Finding{fmt::format("'{}' is one name with blanks in it", text), "write " + list,
                    certain};
@@ -175,7 +175,7 @@ Check check_comm(std::string_view text, bool of_thread) {
                      ? fmt::format("{}, or exe = {}", write(name), rdtd::quoted(text))
                      : write(name));
   }
-  if (auto found = check_other_kinds(text)) return found;
+  if (auto found = check_other_kinds(text, of_thread)) return found;
   if (auto found = check_length(text, of_thread)) return found;
   if (const std::string_view program = program_of_title(text); !program.empty() && !of_thread)
     return Finding{

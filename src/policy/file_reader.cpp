@@ -78,8 +78,10 @@ static std::string hint_for_inner_table(const toml::table& table, const std::str
   });
   if (!has_own) return "a '.' begins a table within: write " + quoted;
   std::vector<std::string> inner;
-  for (const auto& [name, value] : *table.get_as<toml::table>(key.str()))
+  for (const auto& [name, value] : *table.get_as<toml::table>(key.str())) {
+    if (table.contains(name.str())) return "a '.' begins a table within: write " + quoted;
     inner.emplace_back(name.str());
+  }
   return fmt::format("put {} under {}, or write {}", join(inner, ", "), where, quoted);
 }
 

@@ -45,13 +45,14 @@ std::optional<std::string> id_list_meant(std::string_view text, uint32_t highest
   constexpr size_t longest_list = 64;
   if (text.size() > longest_list) return std::nullopt;
   std::string list(trim(text));
+  // Behind a range it is a stride.
+  if (list.find_first_of("-.:") == std::string::npos) std::ranges::replace(list, '/', ',');
   for (const auto& [sign, meant] : {std::pair{"..", "-"},
                                     {" to ", "-"},
                                     {"\u2013", "-"},
                                     {" - ", "-"},
                                     {":", "-"},
                                     {" and ", ","},
-                                    {"/", ","},
                                     {"; ", ","},
                                     {";", ","},
                                     {", ", ","},

@@ -12,7 +12,7 @@ namespace rdtd {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, MonitorTemplate::Value>, 3> values = {
+constexpr std::array<std::pair<std::string_view, MonitorTemplate::Value>, 3> monitor_values = {
     {{"{unit}", MonitorTemplate::Value::unit},
      {"{user}", MonitorTemplate::Value::user},
      {"{pod}", MonitorTemplate::Value::pod}}};
@@ -24,7 +24,7 @@ bool is_monitor_template(std::string_view text) {
 }
 
 std::expected<MonitorTemplate, std::string> parse_monitor_template(std::string_view text) {
-  for (const auto& [word, value] : values) {
+  for (const auto& [word, value] : monitor_values) {
     const size_t at = text.find(word);
     if (at == std::string_view::npos) continue;
     MonitorTemplate out{value, std::string(text.substr(0, at)),

@@ -35,7 +35,8 @@ Check check_canonical(std::string_view text) {
 Check check_stars(std::string_view text) {
   for (const std::string_view part : split(text, '/')) {
     const bool is_alone = part.find_first_not_of('*') == std::string_view::npos;
-    if (is_alone || !(part.starts_with("**") || part.ends_with("**"))) continue;
+    if (is_alone || part.contains('\\') || !(part.starts_with("**") || part.ends_with("**")))
+      continue;
     const auto at = static_cast<size_t>(part.data() - text.data());
     const std::string meant = part.starts_with("**")
                                   ? fmt::format("**/*{}", part.substr(2))
@@ -265,7 +266,10 @@ Check check_cgroup(std::string_view text) {
   if (find_variable(text) != std::string_view::npos)
     return never(text, "rules have no variables", hint_for_place(without_variables(text)));
   if (auto found = check_canonical(text)) return found;
-  if (auto found = check_stars(text)) return found;
+  // A cgroup below one that matches, matches too.
+  if (const std::string_view whole = text.ends_with("**") ? text.substr(0, text.size() - 1) : text;
+      check_stars(whole))
+    return check_stars(text);
   if (std::string escaped =
           with_escaped_scopes(text.ends_with('/') ? text.substr(0, text.size() - 1) : text);
       escaped.contains('\\') && !text.contains('\\'))

@@ -118,6 +118,7 @@ Check check_place_of_container(std::string_view text) {
   if (text.find_first_of("[@") != std::string_view::npos) return std::nullopt;
   const auto parts = split(text, '/');
   const bool is_path = parts.size() == 3 && !parts.front().empty() && !parts.back().empty() &&
+                       parts.front() != "localhost" &&
                        text.find_first_of(":.") == std::string_view::npos;
   if (is_path)
     return never(text, "the name of a container has no '/'",
@@ -128,6 +129,10 @@ Check check_place_of_container(std::string_view text) {
   const std::string_view name = colon == std::string_view::npos ? "" : text.substr(colon + 1);
   if (name.empty() || name.find_first_of(":/") != std::string_view::npos) return std::nullopt;
   constexpr std::string_view alone = "the name of a container stands alone, without its runtime";
+  // "docker:27" and "docker:dind" are images.
+  const bool is_tag = name == "dind" || name == "cli" || name == "latest" || name == "stable" ||
+                      std::isdigit(static_cast<unsigned char>(name.front())) != 0;
+  if (is_tag) return std::nullopt;
   if (runtime == "docker" || runtime == "podman") return never(text, alone, write(name));
   if (runtime == "lxc" || runtime == "lxd" || runtime == "incus")
     return never(

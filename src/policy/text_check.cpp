@@ -251,13 +251,17 @@ bool TextScanner::scan_end_of_line(std::string_view after) {
   const std::string_view rest = trim(found.substr(1));
   const bool is_mark =
       std::string_view(";,]").contains(found.front()) && (rest.empty() || rest.starts_with('#'));
+  const bool after_rule =
+      found.front() == ']' &&
+      trim(text_.substr(place_.line_start, place_.at - place_.line_start)) == "[rule]";
   const bool is_comment = found.starts_with("//") || found.starts_with("-- ") ||
                           found.starts_with("/*") || found.starts_with("; ");
   return fail(place_.at, place_.at + found.size(),
               fmt::format("unexpected '{}' after {}", found, after),
-              is_mark      ? "remove it: a line ends without a mark"
-              : is_comment ? "a comment begins with '#'"
-                           : rest_hint(key_, value_before(place_.at), found));
+              is_mark && after_rule ? "write [[rule]]"
+              : is_mark             ? "remove it: a line ends without a mark"
+              : is_comment          ? "a comment begins with '#'"
+                                    : rest_hint(key_, value_before(place_.at), found));
 }
 
 // The value that ends at this place of the present line; empty of a header.

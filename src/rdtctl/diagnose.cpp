@@ -197,12 +197,11 @@ Finding wrong_unit(const MachineFacts::UnitName& unit) {
 }
 
 Finding daemon(const MachineFacts& facts) {
+  if (facts.daemon_hangs)
+    return {problem, "rdtd runs, but does not answer", "journalctl -u rdtd may show why"};
   if (!facts.daemon_runs && !facts.policy_error.empty())
     return {problem, "rdtd is not running, and cannot start with an invalid policy",
             "fix the policy, verify it with rdtctl check, then systemctl start rdtd"};
-  if (facts.daemon_hangs)
-    return {problem, "rdtd runs, but does not answer",
-            "journalctl -u rdtd may show why; systemctl restart rdtd keeps the groups"};
   if (!facts.daemon_runs)
     return {problem, "rdtd is not running",
             "systemctl start rdtd; if it has failed, journalctl -u rdtd shows why"};

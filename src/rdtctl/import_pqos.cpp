@@ -325,8 +325,15 @@ bool resets(std::span<const ShellWord> command) {
 
 // A policy is what holds between a start and a stop.
 std::vector<ShellWord> PqosImport::without_stop(std::vector<ShellWord> words) {
-  const auto is_of_start = [](const ShellWord& word) { return word.when.empty() && is_pqos(word); };
-  if (std::ranges::none_of(words, is_of_start)) return words;
+  const auto changes = [](const ShellWord& word) {
+    return word.text.starts_with("-e") || word.text.starts_with("-a") ||
+           word.text.starts_with("--alloc");
+  };
+  bool starts = false;
+  for (size_t i = 0; i < words.size() && !starts; i++)
+    starts = words[i].when.empty() && is_pqos(words[i]) &&
+             std::ranges::any_of(command_at(words, i), changes);
+  if (!starts) return words;
   for (size_t i = 0; i < words.size(); i++) {
     if (words[i].when.empty() || !is_pqos(words[i])) continue;
     std::string text = "pqos";

@@ -58,7 +58,17 @@ bool ShellReader::skip_redirection() {
   if (is_number) out_.pop_back();
   size_t end = std::min(rest.find_first_not_of(signs), rest.size());
   end = std::min(rest.find_first_not_of(" \t", end), rest.size());
-  at_ += std::min(rest.find_first_of(" \t\r\n;&|()`<>", end), rest.size()) - 1;
+  char quote = '\0';
+  for (; end < rest.size(); ++end) {
+    const char c = rest[end];
+    if (quote == '\0' && std::string_view(" \t\r\n;&|()`<>").contains(c)) break;
+    if (quote == '\0' && (c == '"' || c == '\''))
+      quote = c;
+    else if (c == quote)
+      quote = '\0';
+    if (c == '\n') line_++;
+  }
+  at_ += end - 1;
   in_word_ = false;
   return true;
 }
@@ -78,8 +88,11 @@ bool ShellReader::is_of_list(char c) const {
     return at < text_.size() && (text_[at] == '"' || text_[at] == '\'');
   };
   if (quote_ != '\0') return false;
-  return c == '[' ? !in_word_ && is_quote(at_ + 1)
-                  : (c == ',' || c == ']') && at_ > 0 && is_quote(at_ - 1);
+  if (c == '[') return !in_word_ && is_quote(at_ + 1);
+  // In a shell, what is directly behind a ',' is of the same word.
+  const bool goes_on = c == ',' && at_ + 1 < text_.size() &&
+                       std::isalnum(static_cast<unsigned char>(text_[at_ + 1])) != 0;
+  return (c == ',' || c == ']') && !goes_on && at_ > 0 && is_quote(at_ - 1);
 }
 
 void ShellReader::take(char c) {
@@ -132,7 +145,10 @@ class PartReader {
 
   std::string_view when_;
   bool of_unit_ = false, of_case_ = false;
-  size_t depth_ = 0;  // of the braces of a function
+  bool other_label_ = false;  // before a '|', of a part that is run at other times
+  std::string separator_;     // in front of the present command
+  size_t cases_ = 0;          // that were begun
+  size_t depth_ = 0;          // of the braces of a function
 };
 
 std::string_view time_of_label(std::string_view word) {
@@ -158,9 +174,16 @@ void PartReader::end_command(const ShellWord& first, const ShellWord& last,
     when_ = {};
     of_unit_ = of_case_ = false;
   }
-  const bool is_function = ends.starts_with("()"), is_label = ends.starts_with(')');
+  if (first.text == "case") cases_++;
+  if (last.text == "esac" && cases_ > 0) cases_--;
+  const bool is_function = ends.starts_with("()");
   const bool stands_alone = &first == &last || first.text == (is_function ? "function" : "case");
-  if (!when_.empty() || !stands_alone || !(is_function || is_label)) return;
+  // Not that of a command in "$(...)".
+  const bool of_label = cases_ > 0 && stands_alone && !separator_.ends_with('(');
+  const bool is_label = of_label && ends.starts_with(')');
+  const bool other = std::exchange(other_label_, false);
+  if (of_label && ends == "|") other_label_ = other || time_of_label(last.text).empty();
+  if (!when_.empty() || other || !stands_alone || !(is_function || is_label)) return;
   when_ = time_of_label(last.text);
   of_case_ = is_label && !when_.empty();
 }
@@ -170,6 +193,7 @@ void PartReader::mark(std::vector<ShellWord>& words) {
   for (ShellWord& word : words) {
     if (word.text.empty()) {
       if (last != nullptr) end_command(*first, *last, word.ends);
+      separator_ = word.ends;
       first = last = nullptr;
       continue;
     }

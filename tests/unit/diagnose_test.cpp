@@ -126,8 +126,7 @@ TEST(Diagnose, Troubles) {
          facts.daemon_hangs = true;
          facts.daemon_runs = false;
        },
-       "problem rdtd runs, but does not answer -> journalctl -u rdtd may show why; systemctl "
-       "restart rdtd keeps the groups\n"},
+       "problem rdtd runs, but does not answer -> journalctl -u rdtd may show why\n"},
       {"not mounted",
        [](MachineFacts& facts) {
          facts.mount_options.reset();

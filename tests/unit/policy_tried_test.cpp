@@ -297,6 +297,13 @@ constexpr ValueAndFinding values_and_findings[] = {
     {"cgroup = '/a.slice/job**/x'",
      "warning: '/a.slice/job**/x' may not match: '**' stands for several components only as one of "
      "its own | write \"/a.slice/job*/**/x\""},
+    {"cgroup = '/system.slice/docker-**'", ""},
+    {"container = 'docker:dind'",
+     "error: 'docker:dind' can never match: it is an image; 'container' is the container's name | "
+     "write \"docker\""},
+    {"thread = 'redis-server.service'",
+     "error: 'redis-server.service' looks like a unit of systemd; 'thread' is the name of a thread "
+     "| write unit = \"redis-server.service\""},
     {"cmdline = \"postgres: *[local] idle\"",
      "warning: 'postgres: *[local] idle' may not match what it was meant for: '[...]' is one of "
      "the characters in it | write \"postgres: *[[]local] idle\""},
@@ -454,6 +461,18 @@ constexpr PolicyAndErrors policies[] = {
      "p.toml:3:12: error: unknown key 'cache' in [group.web]\n"
      "    3 | [group.web.cache]\n"
      "      |            ^~~~~ put l3 under [group.web], or write [group.\"web.cache\"]\n"},
+    {"[group.web]\nl3 = \"4 ways\"\n[group.web.db]\nl3 = \"2 ways\"\n",
+     "p.toml:3:12: error: unknown key 'db' in [group.web]\n"
+     "    3 | [group.web.db]\n"
+     "      |            ^~ a '.' begins a table within: write [group.\"web.db\"]\n"},
+    {"[group.a]\ncpus = \"0-62/2\"\n",
+     "p.toml:2:8: error: '0-62/2' is not a CPU list: '62/2' is not a number\n"
+     "    2 | cpus = \"0-62/2\"\n"
+     "      |        ^~~~~~~~ for example \"0-3,8\"\n"},
+    {"[rule]]\n",
+     "p.toml:1:7: error: unexpected ']' after ']'\n"
+     "    1 | [rule]]\n"
+     "      |       ^ write [[rule]]\n"},
     {"[group.a]\ncpus = [\"0-3\", \"8\"]\n",
      "p.toml:2:8: error: 'cpus' must be a string, an integer or an array of integers, not an array "
      "with strings\n"
