@@ -1,6 +1,6 @@
 #include "rdtd/model/resource.hpp"
 
-#include <fmt/format.h>
+#include "rdtd/model/cpu_list.hpp"
 
 namespace rdtd {
 
@@ -11,17 +11,9 @@ std::optional<Resource> parse_resource(std::string_view name) {
 }
 
 std::string domain_list(const std::set<DomainId>& domains) {
-  std::string out;
-  for (auto it = domains.begin(); it != domains.end();) {
-    const auto first = static_cast<uint32_t>(*it);
-    uint32_t last = first;
-    while (++it != domains.end() && static_cast<uint32_t>(*it) - last == 1)
-      last = static_cast<uint32_t>(*it);
-    if (!out.empty()) out += ',';
-    out += fmt::format("{}", first);
-    if (last != first) out += fmt::format("-{}", last);
-  }
-  return out;
+  CpuSet ids;
+  for (const DomainId domain : domains) ids.insert(ids.end(), static_cast<uint32_t>(domain));
+  return format_cpu_list(ids);
 }
 
 }  // namespace rdtd

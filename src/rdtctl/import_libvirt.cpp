@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "import_foreign.hpp"
@@ -30,6 +31,8 @@ struct Tuning {
   std::vector<std::string> monitored;  // vcpus
 };
 
+constexpr std::string_view no_counterpart = "a policy has nothing like it";
+
 class DomainReader {
  public:
   // The error says why the text cannot be read.
@@ -37,7 +40,7 @@ class DomainReader {
 
   std::string name;
   std::vector<std::pair<std::string, Tuning>> tunings;  // by vcpus, in their order
-  std::vector<std::string> lost;                        // elements and attributes, with their lines
+  std::vector<std::string> lost;                        // with its line and why
 
  private:
   static void XMLCALL on_start(void* self, const XML_Char* element, const XML_Char** attributes);
@@ -48,8 +51,9 @@ class DomainReader {
   bool add_priority(const Attributes& attributes);
   void add_bandwidth(const Attributes& attributes);
   void add_monitor(const Attributes& attributes);
-  void lose(std::string_view what) {
-    lost.push_back(fmt::format("line {}: {}", XML_GetCurrentLineNumber(parser_), printable(what)));
+  void lose(std::string_view what, std::string_view why) {
+    lost.push_back(
+        fmt::format("line {}: {}; {}", XML_GetCurrentLineNumber(parser_), printable(what), why));
   }
   [[nodiscard]] Tuning& tuning(const std::string& vcpus);
   void fail(std::string why) {
@@ -64,6 +68,9 @@ class DomainReader {
   XML_Parser parser_ = nullptr;
   std::vector<std::string> path_;  // the elements that are open
   std::string vcpus_;              // of the cachetune or memorytune that is open
+  // Of a file with very many: where the tuning of these vcpus is, and which monitors are known.
+  std::map<std::string, size_t> places_;
+  std::set<std::pair<std::string, std::string>> monitors_;
   std::optional<std::string> problem_;
 };
 
@@ -133,8 +140,9 @@ void DomainReader::on_text(void* self, const XML_Char* text, int length) {
 }
 
 Tuning& DomainReader::tuning(const std::string& vcpus) {
-  const auto known = std::ranges::find(tunings, vcpus, [](const auto& one) { return one.first; });
-  return known == tunings.end() ? tunings.emplace_back(vcpus, Tuning{}).second : known->second;
+  const auto [place, is_new] = places_.try_emplace(vcpus, tunings.size());
+  if (is_new) tunings.emplace_back(vcpus, Tuning{});
+  return tunings[place->second].second;
 }
 
 void DomainReader::start(const std::string& element, const Attributes& attributes) {
@@ -161,9 +169,8 @@ void DomainReader::start(const std::string& element, const Attributes& attribute
 void DomainReader::add_monitor(const Attributes& attributes) {
   const auto vcpus = parse_cpu_list_with_exceptions(value_of(attributes, "vcpus"));
   if (!vcpus || vcpus->empty() || vcpus_.empty()) return;
-  std::vector<std::string>& monitored = tuning(vcpus_).monitored;
-  std::string list = format_cpu_list(*vcpus);
-  if (std::ranges::find(monitored, list) == monitored.end()) monitored.push_back(std::move(list));
+  const std::string list = format_cpu_list(*vcpus);
+  if (monitors_.emplace(vcpus_, list).second) tuning(vcpus_).monitored.push_back(list);
 }
 
 // <cache type='priority'>, which openEuler's libvirt has: a row of its kernel's schemata.
@@ -172,7 +179,7 @@ bool DomainReader::add_priority(const Attributes& attributes) {
   const auto domain = parse_unsigned<uint32_t>(value_of(attributes, "id"));
   const auto value = parse_unsigned<uint32_t>(value_of(attributes, "size"));
   if (value_of(attributes, "level") != "3" || !domain || !value)
-    lose("a cache of type 'priority'");
+    lose("a cache of type 'priority'", no_counterpart);
   else if (!vcpus_.empty())
     tuning(vcpus_).amounts["control.L3PRI"][std::to_string(*domain)] = std::to_string(*value);
   return true;
@@ -219,7 +226,8 @@ void DomainReader::add_bandwidth(const Attributes& attributes) {
     const auto value = parse_unsigned<uint32_t>(text);
     const bool is_floor = attribute == "min_bandwidth";
     if (other == others.end() || !value || (is_floor && *value > whole))
-      lose(fmt::format("{}='{}' of a node", attribute, text));
+      lose(fmt::format("{}='{}' of a node", attribute, text),
+           other == others.end() ? no_counterpart : "that is no value of it");
     else if (!is_floor || *value > 0)
       amounts[other->second][std::to_string(*domain)] =
           fmt::format("{}{}", *value, is_floor ? "%" : "");
@@ -313,8 +321,7 @@ ImportedText import_libvirt(std::string_view text) {
       printable(domain.name));
   for (size_t number = 0; number < domain.tunings.size(); number++) out += text_of(domain, number);
   for (const std::string& what : domain.lost)
-    out += fmt::format("{}# Lost: {}; a policy has nothing like it.\n",
-                       &what == &domain.lost.front() ? "\n" : "", what);
+    out += fmt::format("{}# Lost: {}.\n", &what == &domain.lost.front() ? "\n" : "", what);
   return out;
 }
 

@@ -143,4 +143,11 @@ inline size_t steps_between(const Ran& ran, double from, double to) {
   }));
 }
 
+inline std::vector<double> amounts_of(const Ran& ran, const std::string& group) {
+  std::vector<double> out;
+  for (const GuardStep& step : ran.steps)
+    if (step.group == group) out.push_back(step.after);
+  return out;
+}
+
 }  // namespace rdtd::observe::plant

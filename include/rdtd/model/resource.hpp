@@ -90,7 +90,7 @@ enum class DomainId : uint32_t {};
 [[nodiscard]] inline std::string to_string(DomainId id) {
   return std::to_string(static_cast<uint32_t>(id));
 }
-// "0-3,8", as the kernel writes lists. Domain ids can be any number that fits.
+// "0-3,8", as the kernel writes lists.
 [[nodiscard]] std::string domain_list(const std::set<DomainId>& domains);
 
 }  // namespace rdtd
