@@ -154,46 +154,6 @@ void Planner::decide_modes() {
       group.state.mode = Mode::exclusive;
 }
 
-// Groups of other tools keep their masks, also if these reach into ways that the policy gives to
-// one group or partition alone.
-void Planner::warn_of_foreign_groups(const Cache& cache) {
-  DomainRefusals found;
-  const auto look = [&](const Location& where, Cbm mask, DomainId domain,
-                        const std::string& owner) {
-    for (const auto& [name, state] : snapshot_.groups) {
-      const Cbm theirs =
-          is_foreign(name) ? footprint(state.schemata, cache.resource, domain) & mask : Cbm{};
-      if (!theirs.empty())
-        found[{where,
-               fmt::format("group '{}', which rdtd did not make, can fill {} of ", name,
-                           these_ways(theirs)),
-               ", exclusive to " + owner}]
-            .insert(domain);
-    }
-  };
-  for (const auto& [domain, bytes] : cache.info.way_bytes) {
-    const auto mask_of = [&](const Group& group) {
-      return footprint(target(&group).state.schemata, cache.resource, domain);
-    };
-    const auto divided = [&](const AmountTables& amounts) {
-      return std::ranges::any_of(
-          cache.parts, [&](Resource part) { return cache_line(amounts, part, domain) != nullptr; });
-    };
-    for (const Group& group : policy_.groups)
-      if (group.exclusive && divided(group.amounts))
-        look(group.name.where, mask_of(group), domain, fmt::format("'{}'", group.name.value));
-    for (size_t i = 0; i < policy_.partitions.size(); ++i) {
-      const Partition& partition = policy_.partitions[i];
-      if (!divided(partition.amounts)) continue;
-      Cbm mask = footprint(partition_targets_[i].state.schemata, cache.resource, domain);
-      if (const auto members = members_.find(partition.name.value); members != members_.end())
-        for (const Group* group : members->second) mask = mask | mask_of(*group);
-      look(partition.name.where, mask, domain, fmt::format("partition '{}'", partition.name.value));
-    }
-  }
-  report(cache.resource, found, Severity::warning);
-}
-
 // "" if it can do something.
 std::string Planner::why_guard_is_idle() const {
   const auto mb = capabilities_.bandwidths.find(Resource::MB);
@@ -219,25 +179,6 @@ void Planner::warn_of_idle_guard() {
   if (policy_.guard.mode == GuardMode::off) return;
   if (const std::string why = why_guard_is_idle(); !why.empty())
     warning(policy_.guard.where, "the guard does nothing here: " + why);
-}
-
-// One warning for each, at the first thing of the policy that claims ways for itself.
-void Planner::warn_of_unreadable_groups() {
-  const auto exclusive = std::ranges::find_if(policy_.groups, &Group::exclusive);
-  const bool claims = exclusive != policy_.groups.end();
-  if (caches_.empty() || (!claims && policy_.partitions.empty())) return;
-  const auto& claimed = claims ? exclusive->name : policy_.partitions.front().name;
-  const bool guards = claims || std::ranges::any_of(targets_, [this](const GroupTarget& group) {
-                        return is_alone_in_partition(group);
-                      });
-  for (const std::string& name : snapshot_.unreadable)
-    if (is_foreign(name))
-      warning(
-          claimed.where,
-          fmt::format("group '{}', which rdtd did not make, cannot be read: it may fill ways {} "
-                      "'{}'{}",
-                      printable(name), claims ? "exclusive to" : "of partition", claimed.value,
-                      guards ? ", and the kernel's exclusive mode is not set" : ""));
 }
 
 std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
@@ -272,7 +213,10 @@ std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
   bound_by_nodes();
   assign_cpus();
   if (!has_errors(diagnostics_)) {
-    for (const Cache& cache : caches_) warn_of_foreign_groups(cache);
+    for (const Cache& cache : caches_) {
+      warn_of_foreign_groups(cache);
+      warn_of_wider_default(cache);
+    }
     warn_of_unreadable_groups();
     warn_of_idle_guard();
     decide_modes();

@@ -227,6 +227,7 @@ class Planner {
   void assign_monitor_cpus(const Group& group);
   void warn_of_cpus_counted_by_others(const Group& group);
   void warn_of_foreign_groups(const Cache& cache);
+  void warn_of_wider_default(const Cache& cache);
   void warn_of_unreadable_groups();
   [[nodiscard]] std::string why_guard_is_idle() const;
   void warn_of_idle_guard();

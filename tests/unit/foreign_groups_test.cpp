@@ -54,6 +54,35 @@ TEST(ForeignGroups, Plans) {
             "which rdtd did not make\n    2 | l3 = \"0xc0000\"\n      |      ^~~~~~~~~\n");
 }
 
+// libvirt gives a machine only ways that the default group does not have.
+TEST(ForeignGroups, ADefaultGroupThatWasNarrowedIsNotWidenedInSilence) {
+  const Capabilities capabilities = machine(11, 1, 4);
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.groups["qemu-1"] = group_state("L3:0=300\nMB:0=100\n");
+  snapshot.groups["everywhere"] = group_state("L3:0=7ff\nMB:0=100\n");
+  snapshot.groups.at("").schemata[Resource::L3][DomainId{0}] = 0xf;
+  const std::string gets =
+      "the default group gets ways 8-9 of L3 domain 0, so far kept from it for group 'qemu-1', "
+      "which "
+      "rdtd did not make";
+  const std::string cure = "l3 = \"0xf\" in [group.default] leaves it as it is\n";
+  const auto warns = [&](const std::string& policy) {
+    return plan_text(policy, capabilities, snapshot).contains(gets);
+  };
+  const std::string text = plan_text("[group.db]\nl3 = \"2 ways\"\n", capabilities, snapshot);
+  EXPECT_EQ(text.substr(0, text.find("schemata")),
+            "p.toml:1:8: warning: " + gets + "\n    1 | [group.db]\n      |        ^~ " + cure);
+  EXPECT_TRUE(warns("[group.db]\nmb = \"50%\"\n"));
+  EXPECT_TRUE(warns("[partition.p]\nl3 = \"2 ways\"\n"));
+  EXPECT_TRUE(warns("[group.default]\nmb = \"50%\"\n"));
+  EXPECT_FALSE(warns("[group.db]\nl3 = \"2 ways\"\n[group.default]\nl3 = \"0xf\"\n"));
+  EXPECT_FALSE(warns("[group.db]\nl3 = \"2 ways\"\n[group.default]\nl3 = \"all\"\n"));
+  EXPECT_FALSE(warns("[[rule]]\ngroup = \"default\"\nname = \"x\"\n"));
+  // What rdtd narrowed itself, it may widen.
+  snapshot.owned.insert("");
+  EXPECT_FALSE(warns("[group.db]\nl3 = \"2 ways\"\n"));
+}
+
 // What they can fill is told of once for all domains, of groups and of partitions.
 TEST(ForeignGroups, InWaysOfOne) {
   const Capabilities capabilities = machine(20, 2);
