@@ -283,9 +283,11 @@ std::vector<PlacementRefusal> Planner::explain_lock(const CacheDomain& domain,
       {{title(lock), where, amount.text, wanted, {}}, {}, false, true, /*region=*/true});
   if (auto placement = rdtd::place(request); !placement) return std::move(placement.error());
   if (auto refusal = explain_region(request)) return {*std::move(refusal)};
+  const Cbm* const named = named_ways(request.exclusive.back().party);
   std::vector<std::string> others;
   for (const auto& [name, state] : foreign_groups())
-    if (!footprint(state->schemata, domain.cache.resource, domain.id).empty())
+    if (const Cbm theirs = footprint(state->schemata, domain.cache.resource, domain.id);
+        named == nullptr ? !theirs.empty() : theirs.overlaps(*named))
       others.push_back(fmt::format("'{}'", name));
   return {{where,
            fmt::format("{}: no group may fill the ways of a region, and groups that rdtd did not "

@@ -152,6 +152,11 @@ TEST(Locks, Refusals) {
       {buffer_policy, atom(), with(untouched(atom()), "theirs", "L2:0=ff;1=ff\n"),
        "p.toml:2:14: error: pseudo_lock 'buffer': no group may fill the ways of a region, and "
        "groups that rdtd did not make ('theirs') can fill ways of L2 domain 1\n"},
+      // Another group that is elsewhere is not in the way.
+      {lock("buffer", "ways 2-3"), atom(),
+       with(with(untouched(atom()), "far", "L2:1=f0\n"), "near", "L2:1=c\n"),
+       "p.toml:2:14: error: pseudo_lock 'buffer': no group may fill the ways of a region, and "
+       "groups that rdtd did not make ('near') can fill ways of L2 domain 1\n"},
       // The only L3 is over all CPUs.
       {lock_l3("large", "1 MiB") + buffer_policy, two_caches(1), untouched(two_caches(1)),
        "p.toml:4:8: error: pseudo_lock 'buffer' in L2 domain 1 and pseudo_lock 'large' of p.toml:1 "
