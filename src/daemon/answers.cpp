@@ -154,27 +154,24 @@ std::expected<PlanSummary, Refusal> Answers::plan() {
 
 std::optional<uid_t> Answers::owner_of(pid_t pid) {
   const auto process = core_.system.processes.open(pid);
-  ProcessFacts facts;
-  if (!process || !(*process)->read(Fact::identity, facts)) return std::nullopt;
-  return facts.identity->owner();
+  const auto status = process ? (*process)->read_status() : std::unexpected(process.error());
+  return status ? std::optional(status->identity.owner()) : std::nullopt;
 }
 
 std::expected<Explanation, Refusal> Answers::explain(pid_t pid, std::optional<uid_t> owner) {
   const auto process = core_.system.processes.open(pid);
   if (!process) return std::unexpected(cannot_examine(pid, process.error()));
-  const auto whole = (*process)->read_process();
-  if (!whole) return std::unexpected(cannot_examine(pid, whole.error()));
-  if (*whole != pid)
+  const auto status = (*process)->read_status();
+  if (!status) return std::unexpected(cannot_examine(pid, status.error()));
+  if (const pid_t whole = status->process; whole != pid)
     return std::unexpected(
         Refusal{Refusal::Kind::no_such_process,
                 fmt::format("{} is a thread of process {}: rdtctl explain {} shows what is decided "
                             "about its threads",
-                            pid, *whole, *whole)});
+                            pid, whole, whole)});
   const RuleSet& rules = in_force().table->rules;
   ProcessFacts facts;
-  if (const auto read = (*process)->read(Fact::identity, facts); !read)
-    return std::unexpected(cannot_examine(pid, read.error()));
-  if (owner && (*owner != facts.identity->owner() || *owner == UINT32_MAX))
+  if (const uid_t own = status->identity.owner(); owner && (*owner != own || own == UINT32_MAX))
     return std::unexpected(Refusal{Refusal::Kind::not_permitted,
                                    fmt::format("process {} belongs to another user", pid)});
   // A process can delay who reads its command line: only the rules' needs justify that.

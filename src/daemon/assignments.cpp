@@ -103,10 +103,9 @@ class Assignments::Opened final : public PreparedAssign {
 
   std::expected<void, Refusal> run() override {
     // Polkit was asked about this user's process. Root asks nobody.
-    ProcessFacts facts;
-    if (const auto read = process_->read(Fact::identity, facts); !read)
-      return std::unexpected(cannot_examine(process_->pid(), read.error()));
-    if (facts.identity->owner() != owner_ && !caller_.root())
+    const auto status = process_->read_status();
+    if (!status) return std::unexpected(cannot_examine(process_->pid(), status.error()));
+    if (status->identity.owner() != owner_ && !caller_.root())
       return std::unexpected(
           Refusal{Refusal::Kind::not_permitted,
                   fmt::format("process {} belongs to another user now", process_->pid())});
@@ -138,21 +137,18 @@ std::expected<std::shared_ptr<PreparedAssign>, Refusal> Assignments::prepare(
   if (pid <= 0) return std::unexpected(no_such_process(pid));
   auto process = core_.system.processes.open(pid);
   if (!process) return std::unexpected(cannot_examine(pid, process.error()));
-  const auto whole = (*process)->read_process();
-  if (!whole) return std::unexpected(cannot_examine(pid, whole.error()));
-  if (*whole != pid)
+  const auto status = (*process)->read_status();
+  if (!status) return std::unexpected(cannot_examine(pid, status.error()));
+  if (status->process != pid)
     return std::unexpected(Refusal{
         Refusal::Kind::no_such_process,
         fmt::format("{} is a thread of process {}, and only a whole process can be assigned", pid,
-                    *whole)});
-  ProcessFacts facts;
-  if (const auto read = (*process)->read(Fact::identity, facts); !read)
-    return std::unexpected(cannot_examine(pid, read.error()));
-  PreparedAssign::Details details = {{"pid", std::to_string(pid)},
-                                     {"uid", std::to_string(facts.identity->owner())},
-                                     {"group", group}};
-  return std::make_shared<Opened>(*this, std::move(details), std::move(*process),
-                                  facts.identity->owner(), group, caller);
+                    status->process)});
+  const uid_t owner = status->identity.owner();
+  PreparedAssign::Details details = {
+      {"pid", std::to_string(pid)}, {"uid", std::to_string(owner)}, {"group", group}};
+  return std::make_shared<Opened>(*this, std::move(details), std::move(*process), owner, group,
+                                  caller);
 }
 
 // Returns what put_all_threads does, and has a look follow. A monitoring group that is not there is

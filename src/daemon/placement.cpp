@@ -31,10 +31,10 @@ int add_counted(const Place& place, pid_t tid) {
 Assignment correct_placement(const Placement& placement, pid_t tid) {
   constexpr Assignment gone{.kind = Assignment::Kind::gone};
   auto thread = placement.processes.open(tid);
-  const auto pid = thread ? (*thread)->read_process() : std::unexpected(thread.error());
-  if (!pid) return cannot_place(pid.error());
-  const bool first = *pid == tid;
-  const auto process = first ? std::move(thread) : placement.processes.open(*pid);
+  const auto status = thread ? (*thread)->read_status() : std::unexpected(thread.error());
+  if (!status) return cannot_place(status.error());
+  const bool first = status->process == tid;
+  const auto process = first ? std::move(thread) : placement.processes.open(status->process);
   if (!process) return cannot_place(process.error());
   ProcessFacts facts;
   const RuleTable& table = placement.table;
@@ -50,10 +50,10 @@ Assignment correct_placement(const Placement& placement, pid_t tid) {
     if (place.exists()) (void)place.add(tid);
     return gone;
   }
-  const auto origin = first ? (*process)->read_parent() : pid;
-  const auto opened = origin ? placement.processes.open(*origin) : std::unexpected(origin.error());
+  const pid_t origin = first ? status->parent : status->process;
+  const auto opened = placement.processes.open(origin);
   const auto group =
-      opened ? (*opened)->read_thread_group(*origin) : std::unexpected(opened.error());
+      opened ? (*opened)->read_thread_group(origin) : std::unexpected(opened.error());
   if (!group && !proc::ended(group.error()) && group.error().code != ENOTSUP)
     return cannot_place(group.error());
   const resctrl::Tasks* tasks =
@@ -81,7 +81,6 @@ bool is_in_group(const std::string& now, const std::string& directory) {
   return now == directory || control_group_of(now) == directory;
 }
 
-// The files of a process that cannot be traced are root's.
 std::optional<uid_t> responsible_user(const proc::Process& process) {
   const auto owner = process.owner();
   if (!owner) return std::nullopt;

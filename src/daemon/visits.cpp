@@ -66,9 +66,9 @@ void Visits::add(One one, std::chrono::milliseconds delay) {
 
 void Visits::add_thread(pid_t tid) {
   const auto thread = looks_.system.processes.open(tid);
-  const auto pid = thread ? (*thread)->read_process() : std::unexpected(thread.error());
-  if (pid) add({.pid = *pid});
-  if (!pid && !proc::ended(pid.error())) looks_.overflowed = true;
+  const auto status = thread ? (*thread)->read_status() : std::unexpected(thread.error());
+  if (status) add({.pid = status->process});
+  if (!status && !proc::ended(status.error())) looks_.overflowed = true;
 }
 
 void Visits::look_for_more(std::span<const pid_t> pids) {

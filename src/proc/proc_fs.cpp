@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 
+#include "rdtd/base/cooldown.hpp"
 #include "rdtd/base/in_call.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/proc/cgroup_namespace.hpp"
@@ -27,6 +29,7 @@ class ProcPath {
     text_[size_] = '\0';
   }
   [[nodiscard]] const char* c_str() const { return text_.data(); }
+  [[nodiscard]] std::string_view text() const { return {text_.data(), size_}; }
 
  private:
   void append(std::string_view part) {
@@ -127,12 +130,13 @@ Result<std::vector<pid_t>> list_numbers(const Directory& root, const ProcPath& p
 class OpenProcess final : public Process {
  public:
   OpenProcess(const Directory& root, const std::string& namespace_root,
-              const Containers* containers, CommandLines& command_lines, std::atomic<int>& calls,
-              pid_t pid, UniqueFd comm)
+              const Containers* containers, CommandLines& command_lines, StatusPace& status_pace,
+              std::atomic<int>& calls, pid_t pid, UniqueFd comm)
       : root_(root),
         namespace_root_(namespace_root),
         containers_(containers),
         command_lines_(command_lines),
+        status_pace_(status_pace),
         calls_(calls),
         pid_(pid),
         comm_(std::move(comm)) {}
@@ -145,18 +149,19 @@ class OpenProcess final : public Process {
   [[nodiscard]] Result<std::vector<pid_t>> threads() const override;
   [[nodiscard]] Result<std::string> read_thread_name(pid_t tid) const override;
   [[nodiscard]] Result<std::string> read_thread_group(pid_t tid) const override;
-  [[nodiscard]] Result<pid_t> read_process() const override;
-  [[nodiscard]] Result<pid_t> read_parent() const override;
+  [[nodiscard]] Result<Status> read_status() const override;
   [[nodiscard]] Result<uint64_t> read_start_time() const override;
   [[nodiscard]] Result<std::vector<pid_t>> children(std::span<const pid_t> threads) const override;
 
  private:
   [[nodiscard]] Result<std::string> read_text(const ProcPath& path) const;
   [[nodiscard]] std::optional<pid_t> other_thread() const;
+  [[nodiscard]] std::optional<pid_t> instead_of_first() const;
   [[nodiscard]] Result<std::optional<std::string>> link_of(const ProcPath& path) const;
   [[nodiscard]] Result<std::string> read_exe() const;
   [[nodiscard]] Result<std::string> read_cmdline() const;
-  [[nodiscard]] Result<Status> read_status() const;
+  [[nodiscard]] Result<Identity> identity_of(std::optional<pid_t> other) const;
+  [[nodiscard]] Result<Identity> read_root_identity(const ProcPath& directory) const;
   template <class T>
   [[nodiscard]] Result<T> if_alive(Result<T> answer) const;
 
@@ -164,6 +169,7 @@ class OpenProcess final : public Process {
   const std::string& namespace_root_;
   const Containers* containers_;
   CommandLines& command_lines_;
+  StatusPace& status_pace_;
   std::atomic<int>& calls_;
   pid_t pid_;
   UniqueFd comm_;
@@ -188,10 +194,13 @@ Result<std::string> OpenProcess::read_name() const {
   return without_newline(std::string(buffer.data(), static_cast<size_t>(n)));
 }
 
+// The kernel gives this directory to the effective user, also if the process cannot be traced; the
+// files in it are root's then (task_dump_owner in fs/proc/base.c).
 Result<uid_t> OpenProcess::owner() const {
+  const ProcPath path(pid_);
   struct stat status{};
-  if (::fstat(comm_.get(), &status) < 0) return failed("examine", root_, ProcPath(pid_, "/comm"));
-  return status.st_uid;
+  if (::fstatat(root_.fd(), path.c_str(), &status, 0) < 0) return failed("examine", root_, path);
+  return if_alive(Result<uid_t>(status.st_uid));
 }
 
 // One that is there although the first one has ended, of which the kernel shows no program, no
@@ -225,19 +234,49 @@ Result<std::string> OpenProcess::read_exe() const {
   return if_alive(Result<std::string>(std::move(exe)));
 }
 
+// Nothing if the first thread is there.
+std::optional<pid_t> OpenProcess::instead_of_first() const {
+  if (thread_count() == 1) return std::nullopt;
+  const auto exe = link_of(ProcPath(pid_, "/exe"));
+  return exe && !*exe ? other_thread() : std::nullopt;
+}
+
+// Of the first thread, or of the other one.
+Result<Identity> OpenProcess::identity_of(std::optional<pid_t> other) const {
+  const ProcPath path = other ? ProcPath(pid_, "/task/", *other) : ProcPath(pid_);
+  struct stat status{};
+  if (::fstatat(root_.fd(), path.c_str(), &status, 0) < 0) return failed("examine", root_, path);
+  if (status.st_uid == 0) return read_root_identity(path);
+  return if_alive(Result<Identity>(Identity{status.st_uid, status.st_gid, status.st_uid}));
+}
+
+// What a set-uid program does is its user's, whom only `status` names. The kernel prints all
+// supplementary groups there, of which a user can have 65536, several times: it takes 50 ms.
+Result<Identity> OpenProcess::read_root_identity(const ProcPath& directory) const {
+  const ProcPath path(directory.text(), "/status");
+  if (!status_pace_.may_read())
+    return std::unexpected(Error{"read", root_.path_of(path.c_str()), EBUSY,
+                                 "reading that of other processes took too long"});
+  const auto begin = StatusPace::now();
+  const auto text = read_text(path);
+  status_pace_.took(StatusPace::now() - begin);
+  if (!text) return std::unexpected(text.error());
+  const auto status = parse_status(*text);
+  if (!status) return failed(EBADMSG, "parse", root_, path);
+  return status->identity;
+}
+
 Result<std::string> OpenProcess::read_cmdline() const {
-  // A process that cannot be traced looks as if it were root's, except here. What a set-uid program
-  // does is charged to its user.
-  const auto status = read_status();
-  if (!status) return std::unexpected(status.error());
-  const auto tid = status->first_ended ? other_thread() : std::nullopt;
+  const auto other = instead_of_first();
+  const auto identity = identity_of(other);
+  if (!identity) return std::unexpected(identity.error());
   const ProcPath path =
-      tid ? ProcPath(pid_, "/task/", *tid, "/cmdline") : ProcPath(pid_, "/cmdline");
+      other ? ProcPath(pid_, "/task/", *other, "/cmdline") : ProcPath(pid_, "/cmdline");
   UniqueFd fd(::openat(root_.fd(), path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return failed("open", root_, path);
   const std::string whole_path = root_.path_of(path.c_str());
   return if_alive(
-      command_lines_.read(status->identity.responsible(), status->process, whole_path,
+      command_lines_.read(identity->responsible(), pid_, whole_path,
                           [fd = std::move(fd), whole_path]() -> Result<std::string> {
                             std::string out;
                             if (const int code = read_open(fd.get(), Kind::record, out); code != 0)
@@ -250,12 +289,10 @@ Result<Status> OpenProcess::read_status() const {
   const ProcPath path(pid_, "/status");
   auto text = read_text(path);
   if (!text) return std::unexpected(text.error());
-  const bool first_ended = first_thread_ended(*text);
-  if (const auto tid = first_ended ? other_thread() : std::nullopt)
+  if (const auto tid = first_thread_ended(*text) ? other_thread() : std::nullopt)
     if (auto others = read_text(ProcPath(pid_, "/task/", *tid, "/status"))) text = others;
-  auto status = parse_status(*text);
+  const auto status = parse_status(*text);
   if (!status) return failed(EBADMSG, "parse", root_, path);
-  status->first_ended = first_ended;
   return *status;
 }
 
@@ -299,8 +336,7 @@ Result<void> OpenProcess::read(Fact fact, ProcessFacts& facts) const {
     }
     case Fact::cmdline: return fill(transform(read_cmdline(), join_arguments), facts.cmdline, {});
     case Fact::identity:
-      return fill(transform(read_status(), [](const Status& status) { return status.identity; }),
-                  facts.identity, {UINT32_MAX, UINT32_MAX});
+      return fill(identity_of(instead_of_first()), facts.identity, {UINT32_MAX, UINT32_MAX});
   }
   return {};
 }
@@ -339,14 +375,6 @@ Result<std::string> OpenProcess::read_thread_group(pid_t tid) const {
   return std::move(*group);
 }
 
-Result<pid_t> OpenProcess::read_process() const {
-  return transform(read_status(), [](const Status& status) { return status.process; });
-}
-
-Result<pid_t> OpenProcess::read_parent() const {
-  return transform(read_status(), [](const Status& status) { return status.parent; });
-}
-
 Result<uint64_t> OpenProcess::read_start_time() const {
   const ProcPath path(pid_, "/stat");
   const auto text = read_text(path);
@@ -371,12 +399,24 @@ Result<std::vector<pid_t>> OpenProcess::children(std::span<const pid_t> threads)
 
 }  // namespace
 
+std::chrono::nanoseconds StatusPace::now() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+void StatusPace::took(std::chrono::nanoseconds time) {
+  constexpr std::chrono::milliseconds lengthy{4};
+  constexpr Cooldown pause{20};
+  if (time >= lengthy) next_ = std::chrono::steady_clock::now() + pause.after(time);
+}
+
 Result<std::unique_ptr<Process>> ProcFs::open(pid_t pid) const {
   const ProcPath path(pid, "/comm");
   UniqueFd comm(::openat(root_.fd(), path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!comm) return failed("open", root_, path);
-  return std::make_unique<OpenProcess>(root_, namespace_root_, containers_, *command_lines_, calls_,
-                                       pid, std::move(comm));
+  return std::make_unique<OpenProcess>(root_, namespace_root_, containers_, *command_lines_,
+                                       status_pace_, calls_, pid, std::move(comm));
 }
 
 bool ProcFs::is_alone(pid_t pid) const {

@@ -109,9 +109,11 @@ class SharesTest : public World {
     // A rule that asks for the cgroup of every process, before the one for redis.
     ASSERT_EQ(reload(redis_policy + "[[rule]]\ngroup = \"redis\"\ncgroup = \"/nowhere\"\n"), "");
   }
-  pid_t start(uid_t user, bool traceable = true) {
-    return processes.start(
-        {.name = "redis-server", .identity = {user, user}, .traceable = traceable});
+  pid_t start(uid_t user) {
+    return processes.start({.name = "redis-server", .identity = {user, user}});
+  }
+  pid_t start_set_uid(uid_t user) {
+    return processes.start({.name = "redis-server", .identity = {0, 0, user}});
   }
   Assignment place(pid_t pid) {
     return place_leader(
@@ -130,10 +132,10 @@ TEST_F(SharesTest, AUserWithoutAShareIsDeferred) {
   EXPECT_EQ(place(other).user, 2202U);
 }
 
-// A process that cannot be traced looks like root's, but only as long as root has a share left.
+// A program that is set-uid root looks like root's, but only as long as root has a share left.
 TEST_F(SharesTest, NobodyHidesBehindRoot) {
   shares_.charge(2201, milliseconds(20), now);
-  const pid_t hidden = start(2201, false), daemon = start(0);
+  const pid_t hidden = start_set_uid(2201), daemon = start(0);
   EXPECT_EQ(place(hidden).user, 0U);
   shares_.charge(0, milliseconds(20), now);
   EXPECT_EQ(place(hidden).kind, Assignment::Kind::deferred);
@@ -148,8 +150,7 @@ TEST_F(SharesTest, ADeepCgroupIsNoticed) {
   std::string deep;
   for (int i = 0; i < 200; i++) deep += "/a";
   const auto begin = [&](const std::string& cgroup) {
-    return processes.start(
-        {.name = "bash", .cgroup = cgroup, .identity = {2201, 2201}, .traceable = false});
+    return processes.start({.name = "bash", .cgroup = cgroup, .identity = {2201, 2201}});
   };
   const auto place_alone = [&](pid_t pid) {
     return place_leader({*manager->in_force().table, processes, manager->core().manual}, pid);
@@ -170,7 +171,7 @@ TEST_F(SharesTest, AUserWhoRestsIsDeferred) {
   shares_.charge(2201, milliseconds(1), now);
   shares_.rest(2201, now + seconds(1));
   EXPECT_EQ(place(start(2201)).kind, Assignment::Kind::deferred);
-  EXPECT_EQ(place(start(2201, false)).kind, Assignment::Kind::deferred);
+  EXPECT_EQ(place(start_set_uid(2201)).kind, Assignment::Kind::deferred);
   EXPECT_EQ(place(start(2202)).kind, Assignment::Kind::in_group);
   EXPECT_EQ(place(start(0)).kind, Assignment::Kind::in_group);
 }

@@ -42,9 +42,8 @@ class Processes::Opened final : public proc::Process {
   }
 
   [[nodiscard]] Result<uid_t> owner() const override {
-    return ask<uid_t>("owner", [](const ProcessState& process) {
-      return process.program.traceable ? process.program.identity.uid : 0;
-    });
+    return ask<uid_t>("owner",
+                      [](const ProcessState& process) { return process.program.identity.uid; });
   }
 
   [[nodiscard]] Result<void> read(Fact fact, ProcessFacts& facts) const override {
@@ -60,7 +59,10 @@ class Processes::Opened final : public proc::Process {
             case Fact::cgroup: facts.cgroup = program.cgroup; break;
             case Fact::container: facts.container = program.container; break;
             case Fact::cmdline: facts.cmdline = program.cmdline; break;
-            case Fact::identity: facts.identity = program.identity; break;
+            case Fact::identity:
+              facts.identity = program.identity;
+              if (program.identity.uid != 0) facts.identity->real_uid = program.identity.uid;
+              break;
           }
           return true;
         },
@@ -108,11 +110,10 @@ class Processes::Opened final : public proc::Process {
         std::to_string(tid));
   }
 
-  [[nodiscard]] Result<pid_t> read_process() const override {
-    return ask<pid_t>("read_process", [](const ProcessState& process) { return process.pid; });
-  }
-  [[nodiscard]] Result<pid_t> read_parent() const override {
-    return ask<pid_t>("read_parent", [](const ProcessState& process) { return process.parent; });
+  [[nodiscard]] Result<proc::Status> read_status() const override {
+    return ask<proc::Status>("read_status", [](const ProcessState& process) {
+      return proc::Status{process.pid, process.parent, process.program.identity};
+    });
   }
   [[nodiscard]] Result<uint64_t> read_start_time() const override {
     return ask<uint64_t>("read_start_time",

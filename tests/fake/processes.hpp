@@ -29,7 +29,6 @@ struct Program {
   std::string cgroup = "/";
   ContainerNames container;  // as far as they are known
   Identity identity;
-  bool traceable = true;  // false: its files in /proc are root's
 };
 
 struct Thread {

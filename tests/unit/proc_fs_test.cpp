@@ -70,8 +70,9 @@ TEST(ProcFs, ThisProcess) {
   EXPECT_EQ(self.thread_count(), 1U);
   EXPECT_EQ(self.threads(), std::vector{::getpid()});
   EXPECT_EQ(self.read_thread_name(::getpid()), "rdtd-tests");
-  EXPECT_EQ(self.read_process(), ::getpid());
-  EXPECT_EQ(self.read_parent(), ::getppid());
+  EXPECT_EQ(self.read_status()->process, ::getpid());
+  EXPECT_EQ(self.read_status()->parent, ::getppid());
+  EXPECT_EQ(self.owner(), ::geteuid());
   EXPECT_GT(self.read_start_time().value_or(0), 0U);
   EXPECT_TRUE(contains(proc.list().value(), ::getpid()));
   ProcessFacts facts;
@@ -97,8 +98,8 @@ TEST(ProcFs, EveryAnswerOfAnEndedProcessIsAnError) {
   EXPECT_TRUE(is_ended(ended_process.threads()));
   EXPECT_TRUE(is_ended(ended_process.read_thread_name(ended_process.pid())));
   EXPECT_TRUE(is_ended(ended_process.read_thread_group(ended_process.pid())));
-  EXPECT_TRUE(is_ended(ended_process.read_process()));
-  EXPECT_TRUE(is_ended(ended_process.read_parent()));
+  EXPECT_TRUE(is_ended(ended_process.read_status()));
+  EXPECT_TRUE(is_ended(ended_process.owner()));
   EXPECT_TRUE(is_ended(ended_process.read_start_time()));
   EXPECT_TRUE(is_ended(ended_process.children(std::vector{ended_process.pid()})));
   EXPECT_EQ(ended_process.thread_count(), 0U);
@@ -124,7 +125,7 @@ TEST_F(Files, ProcFsReadsNoOtherProcess) {
   ProcessFacts facts;
   EXPECT_EQ((*process)->read(Fact::cgroup, facts).error().code, EISDIR);
   EXPECT_FALSE(facts.cgroup);
-  EXPECT_EQ((*process)->read_parent().error().code, EISDIR);
+  EXPECT_EQ((*process)->read_status().error().code, EISDIR);
   EXPECT_EQ((*process)->threads().error().code, EISDIR);
   EXPECT_EQ((*process)->thread_count(), SIZE_MAX);
 }
@@ -145,7 +146,7 @@ TEST(ProcFs, OtherFailuresKeepTheirErrno) {
   const auto listed = proc.list();
   const auto threads = (*process)->threads();
   const auto children = (*process)->children(std::vector{::getpid()});
-  const auto parent = (*process)->read_parent();
+  const auto parent = (*process)->read_status();
   const auto group = (*process)->read_thread_group(::getpid());
   ProcessFacts facts;
   const auto fact = (*process)->read(Fact::cgroup, facts);
@@ -197,7 +198,7 @@ TEST(ProcFs, ChildrenAndNamesOfAllThreads) {
   const auto children = (*process)->children(*threads);
   const auto name = (*process)->read_thread_name(tid);
   const size_t count = (*process)->thread_count();
-  const auto leader = (*proc.open(tid))->read_process();
+  const auto leader = (*proc.open(tid))->read_status();
   const auto absent = (*process)->read_thread_name(1);
   done.count_down();
   thread.join();
@@ -207,7 +208,7 @@ TEST(ProcFs, ChildrenAndNamesOfAllThreads) {
   // Threads of tests before may not have ended yet.
   EXPECT_EQ(count, threads->size());
   EXPECT_GE(count, 2U);
-  EXPECT_EQ(leader, ::getpid());
+  EXPECT_EQ(leader->process, ::getpid());
   EXPECT_TRUE(ended(absent.error()));
 }
 
@@ -241,6 +242,7 @@ TEST_F(Files, ProcFsAfterTheFirstThread) {
   put("7/comm", "hog\n");
   put("7/status", "Name:\thog\nState:\tZ (zombie)\nTgid:\t7\nPPid:\t1\nUid:\t0\t0\nGid:\t0\t0\n");
   put("7/cmdline", "");
+  put("7/task/7/comm", "hog\n");
   put("7/task/9/status",
       "Name:\thog\nState:\tS (sleeping)\nTgid:\t7\nPPid:\t1\nUid:\t5\t5\nGid:\t6\t6\n");
   put("7/task/9/cmdline", std::string("/bin/hog\0-x\0", 12));
@@ -289,6 +291,40 @@ TEST(ProcFs, AfterTheFirstThread) {
   EXPECT_EQ(facts.exe, own.exe);
   EXPECT_EQ(facts.cmdline, own.cmdline);
   EXPECT_EQ(facts.identity->uid, own.identity->uid);
+}
+
+// The kernel prints all of 65536 supplementary groups in `status`: it is not read for an ordinary
+// user, and for root's not all the time.
+TEST_F(Files, ProcFsAsksTheDirectoryForTheUser) {
+  put("7/comm", "worker\n");
+  put("7/cmdline", "worker");
+  if (::chown((root_ / "7").c_str(), 1000, 1001) != 0) GTEST_SKIP() << "only root gives files away";
+  const ProcFs proc(*Directory::open(root_.string()), patience);
+  const auto process = proc.open(7);
+  ProcessFacts facts;
+  EXPECT_EQ((*process)->owner(), 1000U);
+  EXPECT_TRUE((*process)->read(Fact::identity, facts));
+  EXPECT_TRUE((*process)->read(Fact::cmdline, facts));
+  EXPECT_EQ(facts.identity->uid, 1000U);
+  EXPECT_EQ(facts.identity->gid, 1001U);
+  EXPECT_EQ(facts.identity->responsible(), 1000U);
+  ASSERT_EQ(::chown((root_ / "7").c_str(), 0, 0), 0);
+  put("7/status", "Tgid:\t7\nPPid:\t1\nUid:\t1000\t0\nGid:\t1000\t0\n");
+  EXPECT_EQ((*process)->owner(), 0U);
+  EXPECT_TRUE((*process)->read(Fact::identity, facts));
+  EXPECT_EQ(facts.identity->responsible(), 1000U);
+}
+
+TEST(ProcFs, LengthyReadsOfStatusPause) {
+  using std::chrono::milliseconds;
+  StatusPace pace;
+  pace.took(milliseconds(3));
+  EXPECT_TRUE(pace.may_read());
+  pace.took(std::chrono::hours(1));
+  EXPECT_FALSE(pace.may_read());
+  const auto before = StatusPace::now();
+  std::this_thread::sleep_for(milliseconds(20));
+  EXPECT_LT(StatusPace::now() - before, milliseconds(20));
 }
 
 TEST_F(Files, ProcFsWithoutAFact) {

@@ -16,7 +16,7 @@ enum class Fact { name, exe, cgroup, container, cmdline, identity };
 inline constexpr std::array all_facts = {Fact::name,      Fact::exe,     Fact::cgroup,
                                          Fact::container, Fact::cmdline, Fact::identity};
 
-// From /proc/PID/status: the effective ids, and the real user.
+// The effective ids, and the real user: of a fact, only where the effective one is root.
 struct Identity {
   uid_t uid = 0;
   gid_t gid = 0;
@@ -26,7 +26,8 @@ struct Identity {
   // its user's, who chooses its name and has the children that it starts.
   [[nodiscard]] uid_t responsible() const { return uid != 0 ? uid : real_uid; }
   // The user who may see it and have it assigned. Root if the two users differ: a service of root
-  // may be acting for this user, or the user has started a program that is set-uid.
+  // may be acting for this user, or the user has started a program that is set-uid. Only of
+  // proc::Status.
   [[nodiscard]] uid_t owner() const { return uid == real_uid ? uid : 0; }
 };
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rdtd/model/process_facts.hpp"
+#include "rdtd/proc/processes.hpp"
 
 namespace rdtd::proc {
 
@@ -18,13 +18,6 @@ namespace rdtd::proc {
 // layout, the one named "systemd". Empty if the text has neither.
 [[nodiscard]] std::string parse_cgroup(std::string_view text);
 
-// Some fields of /proc/PID/status.
-struct Status {
-  pid_t process = 0;         // Tgid
-  pid_t parent = 0;          // PPid
-  Identity identity;         // effective ids, and the real user
-  bool first_ended = false;  // of several threads, as a zombie; not set by parse_status()
-};
 // Nothing if one of these fields is missing or malformed.
 [[nodiscard]] std::optional<Status> parse_status(std::string_view text);
 

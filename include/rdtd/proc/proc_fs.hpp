@@ -13,6 +13,19 @@
 
 namespace rdtd::proc {
 
+// Reads of /proc/PID/status that take long, which a user can arrange, take a small part of the
+// time.
+class StatusPace {
+ public:
+  // Of the calling thread: a busy machine makes none of them long.
+  [[nodiscard]] static std::chrono::nanoseconds now();
+  [[nodiscard]] bool may_read() const { return std::chrono::steady_clock::now() >= next_; }
+  void took(std::chrono::nanoseconds time);
+
+ private:
+  std::chrono::steady_clock::time_point next_;
+};
+
 class ProcFs final : public Processes {
  public:
   // How long a command line is waited for.
@@ -35,6 +48,7 @@ class ProcFs final : public Processes {
   std::string namespace_root_;
   const Containers* containers_;
   std::unique_ptr<CommandLines> command_lines_;
+  mutable StatusPace status_pace_;
   mutable std::atomic<int> calls_ = 0;
 };
 

@@ -26,10 +26,18 @@ namespace rdtd::proc {
 }
 
 // The process keeps its memory from being read, which any process can do, or others of its user
-// did: it is no failure of the system. Only of Fact::cmdline.
+// did, or its status is not read because others took too long: it is no failure of the system. Only
+// of Fact::cmdline and Fact::identity.
 [[nodiscard]] inline bool held_up(const Error& error) {
   return error.code == EAGAIN || error.code == EBUSY;
 }
+
+// Some fields of /proc/PID/status.
+struct Status {
+  pid_t process = 0;  // Tgid: /proc opens for every thread
+  pid_t parent = 0;   // PPid: 0 if it has none in this pid namespace
+  Identity identity;
+};
 
 // One process, held by a descriptor: once it has ended, every answer is an error with ESRCH or
 // ENOENT or empty, even if its pid was given to another process meanwhile.
@@ -43,13 +51,13 @@ class Process {
   [[nodiscard]] virtual pid_t pid() const = 0;
   // The present comm. This alone proves that the process that was opened still exists.
   [[nodiscard]] virtual Result<std::string> read_name() const = 0;
-  // Who owns its files in /proc: its effective user, or root if it cannot be traced. Costs less
-  // than Fact::identity, which says the truth.
+  // Its effective user, who owns its directory in /proc. Costs less than Fact::identity.
   [[nodiscard]] virtual Result<uid_t> owner() const = 0;
   // Fills one fact. A fact that the process does not have (a kernel thread has no exe), that must
   // not be read (EACCES, EPERM) or that is a path beyond PATH_MAX becomes empty; for `identity`
-  // UINT32_MAX; names of containers that are not known yet are empty. A command line is cut after
-  // 64 KiB, and waited for a limited time: held_up().
+  // UINT32_MAX, and its real user is read only where the effective one is root; names of containers
+  // that are not known yet are empty. A command line is cut after 64 KiB, and waited for a limited
+  // time: held_up().
   [[nodiscard]] virtual Result<void> read(Fact fact, ProcessFacts& facts) const = 0;
   // Its threads now, from the link count of `task`; 0 once it has ended, SIZE_MAX if that cannot be
   // seen.
@@ -59,10 +67,8 @@ class Process {
   // The group that a thread is in, by its directory: "" is the root, "redis/mon_groups/web" a
   // monitoring group; from cpu_resctrl_groups. ENOTSUP if the kernel does not say.
   [[nodiscard]] virtual Result<std::string> read_thread_group(pid_t tid) const = 0;
-  // /proc opens for every thread: the process that it belongs to (Tgid).
-  [[nodiscard]] virtual Result<pid_t> read_process() const = 0;
-  // 0 if it has none in this pid namespace.
-  [[nodiscard]] virtual Result<pid_t> read_parent() const = 0;
+  // Costs up to 50 ms of a processor, since the kernel prints all supplementary groups.
+  [[nodiscard]] virtual Result<Status> read_status() const = 0;
   // When it was forked, in clock ticks since boot: with the pid, one process of this boot.
   [[nodiscard]] virtual Result<uint64_t> read_start_time() const = 0;
   // Children of some of its threads: it takes a file for each. Empty if the kernel does not say
