@@ -6,6 +6,8 @@
 //   attack rename-threads COUNT NAME OTHER
 //                                      the same, with COUNT threads that sleep
 //   attack exec PROGRAM [MILLISECONDS] starts PROGRAM and waits for it, in a loop, with a pause
+//   attack groups UID PROGRAM          takes very many supplementary groups as root, becomes UID, and
+//                                      starts PROGRAM in a loop
 //   attack nest DIRECTORY BYTES        makes directories "a" in each other until the path below
 //                                      DIRECTORY has BYTES, and starts itself there in a loop
 //   attack hold-up COUNT               keeps COUNT processes that rename themselves, whose command
@@ -16,6 +18,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/fuse.h>
 #include <pthread.h>
 #include <sched.h>
@@ -85,6 +88,16 @@ static int exec_loop(const char* program, double pause_seconds) {
     waitpid(pid, NULL, 0);
     if (pause_seconds > 0) nap(pause_seconds);
   }
+}
+
+// As many supplementary groups as a user can have, who has subordinate ids and newgidmap.
+static int with_groups(uid_t user, const char* program) {
+  static gid_t groups[65536];
+  for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) groups[i] = 100000 + (gid_t)i;
+  if (setgroups(sizeof groups / sizeof *groups, groups) || setresgid(user, user, user) ||
+      setresuid(user, user, user))
+    return fail("groups");
+  return exec_loop(program, 0.025);
 }
 
 static int join_cgroup(void) {
@@ -251,6 +264,7 @@ int main(int argc, char** argv) {
     return rename_with_threads(atoi(argv[2]), argv[3], argv[4]);
   if (!strcmp(job, "exec") && (argc == 3 || argc == 4))
     return exec_loop(argv[2], argc == 4 ? atof(argv[3]) / 1e3 : 0);
+  if (!strcmp(job, "groups") && argc == 4) return with_groups((uid_t)atoi(argv[2]), argv[3]);
   if (!strcmp(job, "nest") && argc == 4) return nest(argv[2], strtoul(argv[3], NULL, 10));
   if (!strcmp(job, "hold-up") && argc == 3) return hold_up(atoi(argv[2]));
   if (!strcmp(job, "held") && argc == 2) return held();
