@@ -6,7 +6,8 @@
 //   attack rename-threads COUNT NAME OTHER
 //                                      the same, with COUNT threads that sleep
 //   attack exec PROGRAM [MILLISECONDS] starts PROGRAM and waits for it, in a loop, with a pause
-//   attack groups UID PROGRAM          takes very many supplementary groups as root, becomes UID, and
+//   attack groups UID PROGRAM          takes very many supplementary groups as root, becomes UID,
+//   and
 //                                      starts PROGRAM in a loop
 //   attack nest DIRECTORY BYTES        makes directories "a" in each other until the path below
 //                                      DIRECTORY has BYTES, and starts itself there in a loop
