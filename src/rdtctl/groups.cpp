@@ -30,9 +30,10 @@ JsonValue group_json(const TreeMachine& machine, const std::string& group) {
 JsonValue monitor_cpus_json(const std::map<std::string, CpuSet>& mon_cpus,
                             const std::string& group) {
   JsonValue out = JsonValue::object();
-  for (const auto& [directory, cpus] : mon_cpus)
-    if (control_group_of(directory) == group)
-      out[directory.substr(directory.rfind('/') + 1)] = format_cpu_list(cpus);
+  const std::string above = mon_group_directory(group, "");
+  for (auto it = mon_cpus.lower_bound(above); it != mon_cpus.end() && it->first.starts_with(above);
+       ++it)
+    new_entry(out, it->first.substr(above.size())) = format_cpu_list(it->second);
   return out;
 }
 
