@@ -69,7 +69,6 @@ class PqosImport {
   bool counts_rates_ = false;   // of the bandwidths: not percentages
   bool reset_pending_ = false;  // by -R: what is defined after it is all
   bool by_mmio_ = false;        // the present command
-  std::string configuration_;   // a file that the words name
   std::string no_classes_;      // the reason, if the words name nothing else
   std::string lost_;
 };
@@ -251,13 +250,32 @@ bool is_of_mmio(std::string_view option) {
                              [&](const char* name) { return option.starts_with(name); });
 }
 
+// How the classes get into a policy that an option names: it has a file, or a profile of pqos
+// itself. Else "".
+std::string classes_elsewhere(std::string_view option, std::string_view value) {
+  if (const size_t sign = option.find('='); sign != std::string_view::npos) {
+    value = option.substr(sign + 1);
+    option = option.substr(0, sign);
+  }
+  if (option == "-f" || option == "--config-file")
+    return fmt::format(
+        "of the file '{}', write what is behind 'alloc-class-set:' as a value of -e, and what is "
+        "behind 'alloc-assoc-set:' as one of -a",
+        printable(value));
+  if (option == "-c" || option == "--profile-set")
+    return fmt::format(
+        "'{}' is a profile of pqos: 'pqos -s' shows its masks once it is set, and then 'rdtctl "
+        "import' writes a policy of them if pqos has set them by --iface=os",
+        printable(value));
+  return {};
+}
+
 // An option that is no amount, with its value. How pqos reaches the machine says nothing.
 void PqosImport::note_option(const std::vector<ShellWord>& words, size_t at) {
   static const std::set<std::string, std::less<>> without_meaning = {
       "-I", "--iface-os", "--iface",   "--iface=os", "--iface=msr", "--iface=auto",
       "-v", "-V",         "--verbose", "-s",         "--show",      "-d",
       "-D", "--display",  "-h",        "--help",     "--version"};
-  constexpr std::string_view long_option = "--config-file=";
   const std::string& option = words[at].text;
   if (!option.starts_with('-') || without_meaning.contains(option)) return;
   if (is_of_mmio(option)) return;  // each value says so
@@ -266,14 +284,13 @@ void PqosImport::note_option(const std::vector<ShellWord>& words, size_t at) {
   // A policy divides the whole machine anyway.
   if (option == "-R" && !has_value) return;
   const std::string value = has_value ? words[at + 1].text : "";
-  if (option == "-c" || option == "--config-file") configuration_ = value;
-  if (option.starts_with(long_option)) configuration_ = option.substr(long_option.size());
   const std::string text = has_value ? option + " " + value : option;
   const std::string options = mount_options_in(text);
-  lose(text, fmt::format(" of pqos; {}", !options.empty() ? options
-                                         : text.ends_with(configuration_) && !configuration_.empty()
-                                             ? "write what that file has behind -e and -a"
-                                             : counterpart_of(option)));
+  const std::string elsewhere = classes_elsewhere(option, value);
+  if (!elsewhere.empty()) no_classes_ = "it has neither -e nor -a of pqos: " + elsewhere;
+  lose(text, " of pqos; " + (!options.empty()     ? options
+                             : !elsewhere.empty() ? elsewhere
+                                                  : std::string(counterpart_of(option))));
 }
 
 // The words of the command at `at`.
@@ -426,10 +443,6 @@ std::optional<std::string> PqosImport::read(const std::vector<ShellWord>& words)
 }
 
 std::string PqosImport::no_classes(std::string_view text) const {
-  if (!configuration_.empty())
-    return fmt::format(
-        "it has neither -e nor -a of pqos: write what '{}' has behind -e and -a of a command line",
-        printable(configuration_));
   if (!no_classes_.empty()) return no_classes_;
   const std::string options = mount_options_in(text);
   return fmt::format("it has neither -e nor -a of pqos{}{}", options.empty() ? "" : "; ", options);
