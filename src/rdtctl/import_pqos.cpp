@@ -112,6 +112,8 @@ std::optional<std::string> PqosImport::define(std::string_view text) {
     lose_by_mmio(text, key->second);
     return std::nullopt;
   }
+  const auto domains = pqos::canonical_list(entry->domains);
+  if (!domains) return not_pqos(text, true);
   const bool is_cache = key->second.starts_with('l');
   for (const std::string_view part : split(entry->classes, ',')) {
     const auto one = pqos::parse_class(part);
@@ -121,9 +123,9 @@ std::optional<std::string> PqosImport::define(std::string_view text) {
     if (!(is_cache ? parse_cache_amount(amount) : parse_bandwidth_amount(amount)))
       return not_pqos(text, true);
     const std::string of = key->second + one->half;
-    const std::string domains = entry->domains.empty() ? "*" : entry->domains;
-    std::string& to = classes_[one->number].amounts[of][domains];
-    unsigned& line = line_of_[{one->number, of + domains}];
+    const std::string where = domains->empty() ? "*" : *domains;
+    std::string& to = classes_[one->number].amounts[of][where];
+    unsigned& line = line_of_[{one->number, of + where}];
     if (!to.empty() && to != amount && line != line_)
       lose_replaced(fmt::format("{} = {}", of, toml_string(to)), one->number);
     to = std::move(amount);
@@ -156,10 +158,11 @@ std::optional<std::string> PqosImport::assign(std::string_view text) {
   if (!one || !one->half.empty()) return not_pqos(text, false);
   ServiceClass& of = classes_[one->number];
   if (entry->what == "pid")
-    of.pids.push_back(one->value);
+    of.pids.push_back(pqos::canonical_list(one->value).value_or(one->value));
   else if (entry->what == "core" || entry->what == "llc" || entry->what == "cos") {
-    const auto cpus = parse_cpu_list(pqos::ascending(one->value));
-    if (!cpus) return not_pqos(text, false);
+    const auto list = pqos::canonical_list(one->value);
+    const auto cpus = list ? parse_cpu_list(*list) : std::nullopt;
+    if (!cpus || cpus->empty()) return not_pqos(text, false);
     // Short texts name many CPUs; no script names so many.
     constexpr size_t most_named = 1'000'000;
     if (named_cpus_ += cpus->size(); named_cpus_ > most_named)
