@@ -154,6 +154,10 @@ std::optional<std::string> PqosImport::assign(std::string_view text) {
     lose(text, " of pqos; a policy gives devices no group");
     return std::nullopt;
   }
+  if (entry && !entry->domains.empty())
+    return fmt::format(
+        "line {}: '{}': pqos takes '@' in -e only, and refuses this: name the CPUs themselves",
+        line_, printable(text));
   const auto one = entry ? pqos::parse_class(entry->classes) : std::nullopt;
   if (!one || !one->half.empty()) return not_pqos(text, false);
   ServiceClass& of = classes_[one->number];
