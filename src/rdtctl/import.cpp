@@ -9,6 +9,25 @@
 
 namespace rdtd {
 
+namespace {
+
+// Devices of the default group are where all are at first.
+LeftOutByGroup left_out_of(const TreeMachine& machine) {
+  LeftOutByGroup out;
+  for (const auto& [directory, state] : machine.snapshot.groups) {
+    if (directory == root_group || is_pseudo(state.mode)) continue;
+    const auto members = machine.tree.read_members(directory);
+    if (members && !members->iommu_groups.empty())
+      out[directory].push_back(
+          {"membership of " + resctrl::iommu_groups_text(members->iommu_groups),
+           "a policy gives devices no group; they stay in it until it is "
+           "removed"});
+  }
+  return out;
+}
+
+}  // namespace
+
 int verbs::import(const Context& context) {
   const auto machine = read_machine(context);
   if (!machine) return report(machine.error());
@@ -17,7 +36,8 @@ int verbs::import(const Context& context) {
     if (state.mode == Mode::pseudo_locked) regions.push_back(name);
   const ImportedPolicy imported = import_policy(
       machine->capabilities, machine->snapshot,
-      context.snapshot_given ? std::map<std::string, DeviceAccess>{} : read_device_access(regions));
+      context.snapshot_given ? std::map<std::string, DeviceAccess>{} : read_device_access(regions),
+      left_out_of(*machine));
   print("# The control groups of {} when this file was written.\n{}",
         printable(machine->tree.path()), imported.text);
   for (const std::string& line : imported.notes) note("rdtctl: {}\n", line);
