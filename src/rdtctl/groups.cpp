@@ -7,6 +7,7 @@
 
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/resctrl/read.hpp"
 
 namespace rdtd {
 
@@ -26,7 +27,14 @@ JsonValue group_json(const TreeMachine& machine, const std::string& group) {
                    {"tasks", members.tasks.size()},
                    {"schemata", schemata_json(state.schemata)}};
   if (!members.iommu_groups.empty()) out["iommu_groups"] = format_cpu_list(members.iommu_groups);
+  if (const std::string counter = limited_counter(machine, group); !counter.empty())
+    out["mba_MBps_event"] = printable(counter);
   return out;
+}
+
+std::string limited_counter(const TreeMachine& machine, const std::string& group) {
+  const auto text = machine.tree.filesystem().read(resctrl::file_of(group, "mba_MBps_event"));
+  return std::string(trim(text.value_or("")));
 }
 
 JsonValue monitor_cpus_json(const std::map<std::string, CpuSet>& mon_cpus,

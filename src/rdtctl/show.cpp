@@ -148,6 +148,8 @@ void print_group(const Context& context, const TreeMachine& machine, const std::
     if (const auto asked = policy.asked.find(resource); asked != policy.asked.end())
       values_line("asked", join(asked->second, ";"));
   }
+  if (const std::string counter = limited_counter(machine, directory); !counter.empty())
+    line("MB limits", fmt::format("{} (mba_MBps_event)", printable(counter)));
   for (const std::string& rule : policy.rules) line("Rule", rule);
   if (state.mode == Mode::pseudo_locked) line("Device", device_of_lock(directory));
 }
