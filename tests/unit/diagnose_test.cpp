@@ -211,6 +211,23 @@ TEST(Diagnose, Troubles) {
        "the default group uses 1, rdtd 0, others 7 (COS1, COS2, COS3, COS4, COS5 and 2 more) -> "
        "remove groups of others that nobody needs, for example: rmdir /r/COS1; pqos leaves COS "
        "groups behind, which only rmdir removes\n"},
+      {"out of CLOSIDs, and some groups are in use",
+       [](MachineFacts& facts) {
+         facts.foreign_groups = {"BE", "COS1", "COS2", "LS", "a", "b"};
+         facts.used = {"BE", "COS2", "LS"};
+       },
+       "warning no CLOSID is free: of 8 CLOSIDs, the default group uses 1, rdtd 1, others 6 (BE, "
+       "COS1, COS2, LS, a and 1 more) -> remove groups of others that nobody needs, for example: "
+       "rmdir /r/COS1; pqos leaves COS groups behind, which only rmdir removes\n"},
+      {"out of CLOSIDs, and all groups are in use",
+       [](MachineFacts& facts) {
+         facts.num_closids = 3;
+         facts.foreign_groups = {"BE"};
+         facts.used = {"BE"};
+       },
+       "warning no CLOSID is free: of 3 CLOSIDs, the default group uses 1, rdtd 1, others 1 (BE) "
+       "-> each of the groups of others is in use, by tasks, CPUs or devices: ask who made them; "
+       "rmdir /r/NAME removes one; pqos leaves COS groups behind, which only rmdir removes\n"},
       {"too many groups", [](MachineFacts& facts) { facts.policy_groups.assign(8, "g"); },
        "problem no CLOSID is free: the policy has 8 groups, but rdtd can create 7; of 8 CLOSIDs, "
        "the default group uses 1, rdtd 1, others 0 -> use fewer groups\n"},
@@ -372,6 +389,15 @@ TEST(Diagnose, Rmids) {
        "mon_groups/pqos-51-3, mon_groups/pqos-51-4, mon_groups/pqos-51-5 and 25 more) -> remove "
        "monitoring groups of others that nobody needs, for example: rmdir "
        "/r/mon_groups/pqos-51-1\n"},
+      {"a monitoring group is in use",
+       [&](MachineFacts& facts) {
+         taken_by_others(facts, 2);
+         facts.num_rmids = 4;
+         facts.used = {"mon_groups/pqos-51-1"};
+       },
+       "warning no RMID is free: of 4 RMIDs, the default group uses 1, rdtd 1, others 2 "
+       "(mon_groups/pqos-51-1, mon_groups/pqos-51-2) -> remove monitoring groups of others that "
+       "nobody needs, for example: rmdir /r/mon_groups/pqos-51-2\n"},
       {"control groups of others alone",
        [&](MachineFacts& facts) {
          taken_by_others(facts, 0);
