@@ -193,6 +193,34 @@ TEST(Diagnose, Troubles) {
        "problem sys-fs-resctrl.mount has failed: it has the option cdp, and the processor has no "
        "cdp_l3 -> systemctl edit sys-fs-resctrl.mount, remove cdp from Options=, then systemctl "
        "restart sys-fs-resctrl.mount rdtd\n"},
+      {"mba_MBps, and the processor counts no bandwidth",
+       [](MachineFacts& facts) {
+         facts.mount_options.reset();
+         facts.failed_mount_options = "mba_MBps";
+       },
+       "problem sys-fs-resctrl.mount has failed: it has the option mba_MBps, and the processor has "
+       "neither cqm_mbm_local nor cqm_mbm_total -> systemctl edit sys-fs-resctrl.mount, remove "
+       "mba_MBps from Options=, then systemctl restart sys-fs-resctrl.mount rdtd\n"},
+      {"mba_MBps, and the processor limits no bandwidth",
+       [](MachineFacts& facts) {
+         facts.mount_options.reset();
+         facts.failed_mount_options = "mba_MBps";
+         facts.cpu_flags = {"cat_l3", "cqm_mbm_local"};
+       },
+       "problem sys-fs-resctrl.mount has failed: it has the option mba_MBps, and the processor has "
+       "no mba -> systemctl edit sys-fs-resctrl.mount, remove mba_MBps from Options=, then "
+       "systemctl restart sys-fs-resctrl.mount rdtd\n"},
+      {"mba_MBps, and the processor counts only the whole",
+       [](MachineFacts& facts) {
+         facts.mount_options.reset();
+         facts.failed_mount_options = "mba_MBps";
+         facts.cpu_flags.insert("cqm_mbm_total");
+       },
+       "problem sys-fs-resctrl.mount has failed; it has the options mba_MBps -> journalctl -u "
+       "sys-fs-resctrl.mount and dmesg show why; a processor may not have what an option needs, "
+       "and after EBUSY, resctrl is mounted in another mount namespace: grep resctrl "
+       "/proc/*/mounts shows where; mba_MBps needs a BIOS without sub-NUMA clustering (SNC), and "
+       "on this processor, which has no cqm_mbm_local, Linux 6.14\n"},
       {"a mount that fails for another reason",
        [](MachineFacts& facts) {
          facts.mount_options.reset();
