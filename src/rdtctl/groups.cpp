@@ -7,6 +7,7 @@
 
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/resctrl/read.hpp"
 
 namespace rdtd {
 
@@ -17,14 +18,23 @@ std::string made_by(const TreeMachine& machine, const std::string& group) {
 
 JsonValue group_json(const TreeMachine& machine, const std::string& group) {
   const GroupState& state = machine.snapshot.groups.at(group);
-  const auto tasks = machine.tree.read_tasks(group).value_or(std::vector<pid_t>{});
-  return {{"group", group_label(group)},
-          {"made_by", made_by(machine, group)},
-          {"mode", to_string(state.mode)},
-          {"cpus", format_cpu_list(state.cpus)},
-          {"monitor_cpus", monitor_cpus_json(machine.snapshot.mon_cpus, group)},
-          {"tasks", tasks.size()},
-          {"schemata", schemata_json(state.schemata)}};
+  const resctrl::Members members = machine.tree.read_members(group).value_or(resctrl::Members{});
+  JsonValue out = {{"group", group_label(group)},
+                   {"made_by", made_by(machine, group)},
+                   {"mode", to_string(state.mode)},
+                   {"cpus", format_cpu_list(state.cpus)},
+                   {"monitor_cpus", monitor_cpus_json(machine.snapshot.mon_cpus, group)},
+                   {"tasks", members.tasks.size()},
+                   {"schemata", schemata_json(state.schemata)}};
+  if (!members.iommu_groups.empty()) out["iommu_groups"] = format_cpu_list(members.iommu_groups);
+  if (const std::string counter = limited_counter(machine, group); !counter.empty())
+    out["mba_MBps_event"] = printable(counter);
+  return out;
+}
+
+std::string limited_counter(const TreeMachine& machine, const std::string& group) {
+  const auto text = machine.tree.filesystem().read(resctrl::file_of(group, "mba_MBps_event"));
+  return std::string(trim(text.value_or("")));
 }
 
 JsonValue monitor_cpus_json(const std::map<std::string, CpuSet>& mon_cpus,
