@@ -110,6 +110,25 @@ Result<Directory> Directory::open_directory(const std::string& name) const {
   return Directory(std::move(*fd), path_of(name), links_);
 }
 
+Result<Directory> Directory::open_made(const std::string& name) const {
+  UniqueFd fd = open_component(fd_.get(), name, directory_flags, 0);
+  const int failure = fd ? 0 : errno;
+  if (fd) {
+    Directory made(std::move(fd), path_of(name), Links::refused);
+    struct stat status{};
+    if (::fstat(made.fd(), &status) != 0) return errno_error("open", made.path());
+    const auto entries = made.list();
+    if (!entries) return std::unexpected(entries.error());
+    if (status.st_uid == ::geteuid() && (status.st_mode & 0022) == 0 && entries->empty())
+      return made;
+  } else if (failure != ELOOP && failure != ENOTDIR && failure != ENOENT) {
+    return std::unexpected(Error{"open", path_of(name), failure, {}});
+  }
+  return std::unexpected(
+      Error{"make", path_of(name), 0,
+            "another user has exchanged it: use a directory in which only you can rename files"});
+}
+
 Result<UniqueFd> Directory::open_file(const std::string& name, int flags, mode_t mode) const {
   if (links_ == Links::followed) {
     UniqueFd fd(::openat(fd_.get(), name.c_str(), flags | O_CLOEXEC, mode));
@@ -249,27 +268,38 @@ Result<void> Directory::replace(const std::string& name, std::string_view text,
   return done;
 }
 
-Result<std::vector<Directory::Entry>> Directory::list() const {
+Result<bool> Directory::walk(const std::function<bool(const dirent&)>& wanted) const {
   UniqueFd own(::openat(fd_.get(), ".", directory_flags));
   if (!own) return errno_error("open", path_);
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(own.get()), ::closedir);
   if (!stream) return errno_error("list", path_);
   (void)own.release();  // closedir closes it
-  std::vector<Entry> entries;
   for (errno = 0; const dirent* entry = ::readdir(stream.get()); errno = 0) {
-    const std::string name = entry->d_name;
-    if (name == "." || name == "..") continue;
-    bool is_directory = entry->d_type == DT_DIR;
-    if (entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != ".." && wanted(*entry)) return true;
+  }
+  if (errno != 0) return errno_error("list", path_);
+  return false;
+}
+
+Result<bool> Directory::any_name(const std::function<bool(const std::string&)>& wanted) const {
+  return walk([&](const dirent& entry) { return wanted(entry.d_name); });
+}
+
+Result<std::vector<Directory::Entry>> Directory::list() const {
+  std::vector<Entry> entries;
+  const auto walked = walk([&](const dirent& entry) {
+    bool is_directory = entry.d_type == DT_DIR;
+    if (entry.d_type == DT_LNK || entry.d_type == DT_UNKNOWN) {
       const int flags = links_ == Links::followed ? 0 : AT_SYMLINK_NOFOLLOW;
       struct stat status{};
       is_directory =
-          ::fstatat(fd_.get(), entry->d_name, &status, flags) == 0 && S_ISDIR(status.st_mode);
-      errno = 0;
+          ::fstatat(fd_.get(), entry.d_name, &status, flags) == 0 && S_ISDIR(status.st_mode);
     }
-    entries.push_back({name, is_directory});
-  }
-  if (errno != 0) return errno_error("list", path_);
+    entries.push_back({entry.d_name, is_directory});
+    return false;
+  });
+  if (!walked) return std::unexpected(walked.error());
   std::sort(entries.begin(), entries.end(),
             [](const Entry& a, const Entry& b) { return a.name < b.name; });
   return entries;

@@ -16,6 +16,8 @@ uint64_t read_clock(clockid_t clock) {
 
 uint64_t monotonic_now() { return read_clock(CLOCK_MONOTONIC); }
 
+uint64_t thread_time() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+
 // sd-bus handles one message in a turn, and nothing comes before this source in the next one.
 int Accounts::attach(sd_event* event) {
   int r = sd_event_add_defer(event, &turn_ended_, on_turn_ended, this);
@@ -28,7 +30,7 @@ bool Accounts::allows(uid_t uid) const { return uid == 0 || budget_.allows(uid, 
 void Accounts::begin(uid_t uid) {
   settle();
   if (uid == 0) return;
-  work_ = Work{uid, read_clock(CLOCK_THREAD_CPUTIME_ID)};
+  work_ = Work{uid, thread_time()};
   (void)sd_event_source_set_enabled(turn_ended_, SD_EVENT_ONESHOT);
 }
 
@@ -37,7 +39,7 @@ void Accounts::charge(uid_t uid, uint64_t usec) {
 }
 
 void Accounts::settle() {
-  if (work_) charge(work_->uid, read_clock(CLOCK_THREAD_CPUTIME_ID) - work_->begin);
+  if (work_) charge(work_->uid, thread_time() - work_->begin);
   work_.reset();
 }
 

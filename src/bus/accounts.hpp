@@ -14,6 +14,8 @@ namespace rdtd {
 
 // CLOCK_MONOTONIC, microseconds.
 [[nodiscard]] uint64_t monotonic_now();
+// CLOCK_THREAD_CPUTIME_ID, microseconds.
+[[nodiscard]] uint64_t thread_time();
 
 inline constexpr const char* no_time_left =
     "this user's requests take too much time; try again in some seconds";
@@ -36,7 +38,7 @@ class Accounts {
  private:
   struct Work {
     uid_t uid;
-    uint64_t begin;  // CLOCK_THREAD_CPUTIME_ID, microseconds
+    uint64_t begin;  // thread_time()
   };
   void settle();
   static int on_turn_ended(sd_event_source*, void* self);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
-#include <utility>
+#include <set>
 
 #include "names.hpp"
 #include "wire.hpp"
@@ -62,18 +62,30 @@ void Subscribers::erase(std::list<Subscriber>::iterator position) {
   if (subscribers_.empty()) reads_.watch_assignments(false);
 }
 
+// Only root is subscribed as a rule, and then nobody needs to know the owner. Else those users pay
+// for the question whose the process is: it costs the more the more groups its user is in.
+std::optional<uid_t> Subscribers::owner_for_users(pid_t pid) {
+  std::set<uid_t> users;
+  for (const Subscriber& subscriber : subscribers_)
+    if (!Caller{.uid = subscriber.uid}.root() && accounts_.allows(subscriber.uid))
+      users.insert(subscriber.uid);
+  if (users.empty()) return std::nullopt;
+  const uint64_t begin = thread_time();
+  const auto owner =
+      reads_.is_of_others(pid, users) ? std::optional<uid_t>() : reads_.owner_of(pid);
+  for (const uint64_t took = thread_time() - begin; const uid_t user : users)
+    accounts_.charge(user, took);
+  return owner;
+}
+
 void Subscribers::emit_assigned(pid_t pid, const std::string& group, const std::string& rule) {
   uint64_t waiting = 0;
   if (sd_bus_get_n_queued_write(bus_, &waiting) >= 0 && waiting >= max_waiting) return;
-  // Only root is subscribed as a rule, and then nobody needs to know the owner.
-  std::optional<uid_t> owner;
-  bool asked = false;
+  const auto owner = owner_for_users(pid);
   for (const Subscriber& subscriber : subscribers_) {
     const Caller caller{.uid = subscriber.uid};
     if (!caller.root()) {
-      if (!accounts_.allows(caller.uid)) continue;
-      if (!std::exchange(asked, true)) owner = reads_.owner_of(pid);
-      if (owner != caller.uid) continue;
+      if (owner != caller.uid || !accounts_.allows(caller.uid)) continue;
       accounts_.charge(caller.uid, price_of_message);
     }
     sd_bus_message* made = nullptr;

@@ -4,6 +4,7 @@
 
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "accounts.hpp"
@@ -33,6 +34,8 @@ class Subscribers {
     std::unique_ptr<Departure> departure = {};
   };
   void erase(std::list<Subscriber>::iterator position);
+  // The owner of the process, if it is a subscriber that exceeds no budget.
+  [[nodiscard]] std::optional<uid_t> owner_for_users(pid_t pid);
 
   sd_bus* bus_;
   Reads& reads_;

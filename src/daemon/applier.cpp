@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/resctrl/members.hpp"
 
 namespace rdtd {
 
@@ -19,10 +20,31 @@ namespace {
 // refused parts it plans and undoes up to 2n times.
 constexpr std::chrono::seconds longest_search{2};
 
-void log_removals(const std::vector<Step>& steps) {
+// Of devices nobody else says that they have lost their limits.
+void log_removal(const std::string& group, const std::set<unsigned>& iommu_groups) {
+  if (iommu_groups.empty())
+    spdlog::info("removed group '{}'", group_label(group));
+  else
+    spdlog::warn("removed group '{}', which had {}", group_label(group),
+                 resctrl::iommu_groups_text(iommu_groups));
+}
+
+void log_removals(const std::vector<Step>& steps, const resctrl::Transaction& done) {
   for (const Step& step : steps)
-    if (std::holds_alternative<RemoveGroup>(step))
-      spdlog::info("removed group '{}'", group_label(group_of(step)));
+    if (const std::string& group = group_of(step); std::holds_alternative<RemoveGroup>(step))
+      log_removal(group, resctrl::parse_members(done.tasks_before(group)).iommu_groups);
+}
+
+// Of the control groups among `names`, those that have devices.
+std::map<std::string, std::set<unsigned>> devices_in(const resctrl::Filesystem& filesystem,
+                                                     const std::set<std::string>& names) {
+  std::map<std::string, std::set<unsigned>> out;
+  for (const std::string& name : names) {
+    if (name == root_group || name == io_group || is_mon_group(name)) continue;
+    const auto members = resctrl::read_members(filesystem, name);
+    if (members && !members->iommu_groups.empty()) out.emplace(name, members->iommu_groups);
+  }
+  return out;
 }
 
 // Whether a group comes, goes or becomes rdtd's.
@@ -302,7 +324,7 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
     if (const auto& why = transaction.unrecorded()) unrecordable_ = why->text();
     return std::unexpected(rdtd::refusal(done.error()));
   }
-  log_removals(together);
+  log_removals(together, transaction);
   auto unmade = make_mon_groups(plan.changes.mon_groups, loaded.machine);
   std::vector<Step> apart = plan.changes.mon_groups;  // that were carried out each by itself
   std::erase_if(apart, [&, names = ownership_.names()](const Step& step) {
@@ -411,7 +433,7 @@ std::map<std::string, std::string> Applier::assign_counters(CounterPlan plan,
 Result<void> Applier::carry_out(const std::vector<Step>& steps, const Machine& machine) {
   resctrl::Transaction transaction(system_.resctrl, ownership_, machine, system_.device_holder);
   auto done = transaction.carry_out(steps);
-  if (done) log_removals(steps);
+  if (done) log_removals(steps, transaction);
   return done;
 }
 
@@ -429,8 +451,11 @@ Result<void> Applier::remove_all() {
   if (!before.empty())
     restored = carry_out({WriteSchemata{std::string(root_group), {}, before}}, *machine);
   if (restored) controls_before_.clear();
+  const auto devices = devices_in(system_.resctrl, ownership_.owned(machine->snapshot));
   auto removed = resctrl::remove_owned_groups(system_.resctrl, ownership_, std::move(*machine),
                                               system_.device_holder);
+  for (const auto& [group, iommu_groups] : devices)
+    if (!ownership_.names().contains(group)) log_removal(group, iommu_groups);
   return removed ? std::move(restored) : std::move(removed);
 }
 

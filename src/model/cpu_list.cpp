@@ -12,8 +12,8 @@
 
 namespace rdtd {
 
-std::optional<CpuSet> parse_cpu_list(std::string_view text) {
-  constexpr size_t most_listed = size_t{4} << 16;
+std::optional<CpuSet> parse_cpu_list(std::string_view text, size_t most) {
+  const size_t most_listed = 4 * most;
   CpuSet cpus;
   size_t listed = 0;
   text = trim(text);
@@ -26,14 +26,16 @@ std::optional<CpuSet> parse_cpu_list(std::string_view text) {
                           : parse_unsigned<uint16_t>(trim(part.substr(dash + 1)));
     if (!first || !last || *last < *first) return std::nullopt;
     // A list that names each CPU again and again is none.
-    listed += *last - *first + 1U;
-    if (listed > most_listed) return std::nullopt;
+    const size_t count = *last - *first + size_t{1};
+    listed += count;
+    if (count > most || listed > most_listed) return std::nullopt;
     for (unsigned cpu = *first; cpu <= *last; cpu++) cpus.insert(cpus.end(), cpu);
   }
+  if (cpus.size() > most) return std::nullopt;
   return cpus;
 }
 
-std::optional<CpuSet> parse_cpu_list_with_exceptions(std::string_view text) {
+std::optional<CpuSet> parse_cpu_list_with_exceptions(std::string_view text, size_t most) {
   constexpr size_t most_parts = 1024;
   const auto parts = split(text, ',');
   if (parts.size() > most_parts) return std::nullopt;
@@ -49,7 +51,7 @@ std::optional<CpuSet> parse_cpu_list_with_exceptions(std::string_view text) {
       return std::nullopt;
     }
   }
-  auto out = parse_cpu_list(listed);
+  auto out = parse_cpu_list(listed, most);
   if (out)
     for (const unsigned cpu : excepted) out->erase(cpu);
   return out;

@@ -280,9 +280,10 @@ std::string named_ways_meant(std::string_view text) {
                ? fmt::format("ways {}-{}", std::min(*one, *other), std::max(*one, *other))
                : "ways 4-7";
   }
-  const auto ways = parse_cpu_list(list);
+  constexpr unsigned most_ways = 32;
+  const auto ways = parse_cpu_list(list, most_ways);
   uint32_t mask = 0;
-  if (ways && !ways->empty() && *ways->rbegin() < 32)
+  if (ways && !ways->empty() && *ways->rbegin() < most_ways)
     for (const unsigned way : *ways) mask |= 1U << way;
   return mask == 0 ? "ways 4-7" : fmt::format("0x{:x}", mask);
 }

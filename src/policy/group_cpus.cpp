@@ -126,9 +126,10 @@ std::string hint_for_cpus(std::string_view text) {
   if (list == "*" || lower(list) == "all")
     return "name them, as in \"0-3,8\"; to give a group every process, write a [[rule]] with "
            "name = \"*\"";
-  const auto listed = parse_cpu_list_with_exceptions(list);
-  if (listed && !listed->empty() && list.contains('^'))
-    return fmt::format("write \"{}\"", format_cpu_list(*listed));
+  constexpr size_t most_listed = 1024;
+  const auto listed =
+      list.contains('^') ? parse_cpu_list_with_exceptions(list, most_listed) : std::nullopt;
+  if (listed && !listed->empty()) return fmt::format("write \"{}\"", format_cpu_list(*listed));
   if (list.starts_with("0x")) {
     const auto mask = parse_unsigned<uint64_t>(std::string_view(list).substr(2), 16);
     CpuSet cpus;

@@ -94,6 +94,7 @@ class Builder {
   std::map<std::string, GroupCpus> cpus_;  // by group
   std::set<std::string> leases_;           // the paths of those that were read
   size_t comparisons_left_ = 1'000'000;    // for suggestions of names
+  size_t vcpus_left_ = most_vcpus_of_policy;
 };
 
 void Builder::add(const PolicyFile& file) {
@@ -257,7 +258,7 @@ void Builder::read_rules(const FileReader& in, const toml::key& key, const toml:
   if (rules == nullptr) return in.wrong_type(key, node, "an array of tables", "write [[rule]]");
   for (const toml::node& rule : *rules) {
     if (const toml::table* table = rule.as_table())
-      out_.policy.rules.push_back(read_rule(in, *table));
+      out_.policy.rules.push_back(read_rule(in, *table, vcpus_left_));
     else
       in.wrong_type(key, rule, "an array of tables", "write [[rule]]");
   }

@@ -37,17 +37,20 @@ void check_monitor(const FileReader& in, const Located<std::string>& monitor) {
         of_user ? "write monitor = \"{user}\"" : "write monitor = \"{unit}\" or \"pod-{pod}\"");
 }
 
+constexpr size_t most_vcpus = 1024;  // of a rule
+
 std::string hint_for_vcpus(std::string_view text) {
   if (text == "*" || lower(text) == "all")
     return "leave 'vcpu' out: 'vm' alone is the whole machine";
-  const auto listed = parse_cpu_list_with_exceptions(text);
-  return listed && !listed->empty() && text.contains('^') ? pattern::write(format_cpu_list(*listed))
-                                                          : "write \"0-3\" or \"0,2\"";
+  const auto listed =
+      text.contains('^') ? parse_cpu_list_with_exceptions(text, most_vcpus) : std::nullopt;
+  return listed && !listed->empty() ? pattern::write(format_cpu_list(*listed))
+                                    : "write \"0-3\" or \"0,2\"";
 }
 
 // QEMU's threads of virtual CPUs, where it names them, as libvirt lets it: "CPU 0/KVM".
-void read_vcpus(const FileReader& in, const toml::key& key, const toml::node& node, Rule& rule) {
-  constexpr size_t most = 1024;
+void read_vcpus(const FileReader& in, const toml::key& key, const toml::node& node, Rule& rule,
+                size_t& vcpus_left) {
   Located<std::string> numbers{.value = {}, .where = in.at(node)};
   if (const auto* array = node.as_array()) {
     for (const toml::node& one : *array)
@@ -61,10 +64,16 @@ void read_vcpus(const FileReader& in, const toml::key& key, const toml::node& no
   const auto list =
       numbers.value.empty() && !node.is_array() ? in.string(key, node) : std::optional(numbers);
   if (!list) return;
-  const auto cpus = parse_cpu_list(list->value);
-  if (!cpus || cpus->empty() || cpus->size() > most)
+  const auto cpus = parse_cpu_list(list->value, most_vcpus);
+  if (!cpus || cpus->empty())
     return in.error(list->where, fmt::format("'{}' is not a list of virtual CPUs", list->value),
                     hint_for_vcpus(list->value));
+  if (cpus->size() > vcpus_left)
+    return in.error(
+        list->where,
+        fmt::format("the rules of a policy name {} virtual CPUs at most", most_vcpus_of_policy),
+        "leave 'vcpu' out of some: 'vm' alone is the whole machine");
+  vcpus_left -= cpus->size();
   Condition condition{ConditionKind::thread, {}};
   for (const unsigned cpu : *cpus)
     condition.patterns.push_back({fmt::format("CPU {}/KVM", cpu), list->where});
@@ -134,7 +143,7 @@ void check_place(const FileReader& in, const Rule& rule) {
 
 }  // namespace
 
-Rule read_rule(const FileReader& in, const toml::table& table) {
+Rule read_rule(const FileReader& in, const toml::table& table, size_t& vcpus_left) {
   Rule rule;
   rule.where = in.at(table);
   rule.where.width = std::min(rule.where.width, 8U);  // "[[rule]]"
@@ -157,7 +166,8 @@ Rule read_rule(const FileReader& in, const toml::table& table) {
       check_patterns(in, condition, n.is_array());
       rule.conditions.push_back(std::move(condition));
     });
-  keys.emplace_back("vcpu", [&](const auto& k, const auto& n) { read_vcpus(in, k, n, rule); });
+  keys.emplace_back("vcpu",
+                    [&](const auto& k, const auto& n) { read_vcpus(in, k, n, rule, vcpus_left); });
   in.read_table(table, "[[rule]]", keys);
   check_vcpus(in, table);
   check_place(in, rule);

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <condition_variable>
 #include <cstdio>
+#include <map>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -83,13 +84,19 @@ bool is_open(const Directory& process, const Directory& descriptors, const std::
   return !other_mount && (!inode || *inode == node.stx_ino);
 }
 
-Result<bool> has_descriptor(const Directory& process, dev_t device) {
+using Clock = std::chrono::steady_clock;
+
+// EBUSY: there was no time for all of them.
+Result<bool> has_descriptor(const Directory& process, dev_t device, Clock::time_point end) {
   const auto descriptors = process.open_directory("fd");
-  const auto entries = descriptors ? descriptors->list() : std::unexpected(descriptors.error());
-  if (!entries) return std::unexpected(entries.error());
-  return std::ranges::any_of(*entries, [&](const Directory::Entry& entry) {
-    return is_open(process, *descriptors, entry.name, device);
+  if (!descriptors) return std::unexpected(descriptors.error());
+  bool in_time = true;
+  const auto found = descriptors->any_name([&](const std::string& name) {
+    in_time = Clock::now() < end;
+    return !in_time || is_open(process, *descriptors, name, device);
   });
+  if (!in_time) return std::unexpected(Error{"read", descriptors->path(), EBUSY, {}});
+  return found;
 }
 
 // A line of /proc/PID/maps: "ADDRESS PERMISSIONS OFFSET DEVICE INODE   PATH". The path is the
@@ -124,17 +131,41 @@ struct DeviceHolders::Maps {
   CommandLines of_possible_holders{patience, patience}, of_others{patience, patience};
 };
 
+// How long the processes of those who could not open the device are looked at.
+class TimeOfOthers {
+ public:
+  explicit TimeOfOthers(std::chrono::milliseconds of_user) : of_user_(of_user) {}
+  // When a look at a process of the user must end.
+  [[nodiscard]] Clock::time_point end(uid_t user) const {
+    const auto spent = of_each_.find(user);
+    const auto left = of_user_ - (spent == of_each_.end() ? Clock::duration(0) : spent->second);
+    return Clock::now() + std::min(left, of_all * of_user_ - all_);
+  }
+  void spend(uid_t user, Clock::duration time) {
+    of_each_[user] += time;
+    all_ += time;
+  }
+
+ private:
+  // As many as of this number of users. A user can have the ids of many.
+  static constexpr int of_all = 10;
+  Clock::duration of_user_, all_{0};
+  std::map<uid_t, Clock::duration> of_each_;
+};
+
 struct DeviceHolders::Search {
   using Process = std::shared_ptr<const Directory>;
   std::mutex mutex;
   std::condition_variable finished;
   bool done = false;
-  std::chrono::steady_clock::time_point end;                        // when it was done
-  std::optional<std::chrono::steady_clock::time_point> asked = {};  // for its answer, at first
-  std::string answer;                                               // empty: nobody
+  Clock::time_point end;                        // when it was done
+  std::optional<Clock::time_point> asked = {};  // for its answer, at first
+  std::string answer;                           // empty: nobody
   std::atomic<unsigned> looking_at = 0;
   std::string proc, name;
   std::shared_ptr<Maps> maps;
+  std::string filesystem;  // that has the devices
+  std::chrono::milliseconds of_user{0};
   dev_t device = 0;
   unsigned first = 0;  // a process to look at first, if not 0
   unsigned holder = 0;
@@ -144,7 +175,7 @@ struct DeviceHolders::Search {
     std::string found = look();
     const std::lock_guard lock(mutex);
     answer = std::move(found);
-    end = std::chrono::steady_clock::now();
+    end = Clock::now();
     done = true;
     finished.notify_one();
   }
@@ -205,62 +236,100 @@ struct DeviceHolders::Search {
     return seen ? std::optional(status) : std::nullopt;
   }
 
-  // The maps of processes that could not open the device are looked at last. They may have it from
-  // another one, but if that cannot be seen, they must not keep a region that is none of theirs.
-  [[nodiscard]] std::string look_at_maps(const Directory& all, const std::vector<unsigned>& pids) {
-    const auto filesystem = number_of_devtmpfs(all);
-    if (!filesystem) return unknown(filesystem.error());
-    const auto has_map = [&](CommandLines& reads, unsigned pid, const Process& process,
-                             const std::string& status, uid_t user) {
-      return look_at(process, status, [&](const Process& one) -> Result<bool> {
-        const auto found =
-            reads.read(user, static_cast<pid_t>(pid), one->path_of("maps"),
-                       [one, filesystem = *filesystem, path = "/pseudo_lock/" + name] {
-                         return find_map(*one, filesystem, path);
-                       });
-        if (!found) return std::unexpected(found.error());
-        return !found->empty();
-      });
-    };
-    const auto owned = node();
-    std::vector<unsigned> others;
-    std::string found =
-        find(all, pids,
-             [&](unsigned pid, const Process& process, const std::string& status) -> Result<bool> {
-               if (!owned || may_open(parse_credentials(status), *owned))
-                 return has_map(maps->of_possible_holders, pid, process, status, 0);
-               others.push_back(pid);
-               return false;
-             });
-    if (!found.empty()) return found;
-    return find(all, others, [&](unsigned pid, const Process& process, const std::string& status) {
-      const auto users = parse_credentials(status).users;
-      const auto seen =
-          has_map(maps->of_others, pid, process, status, users.empty() ? 0 : users.front());
-      return !seen && held_up(seen.error()) ? false : seen;
-    });
-  }
-
   [[nodiscard]] std::string unknown(const Error& error) const {
     return fmt::format("it cannot be seen who has /dev/pseudo_lock/{} open: {}", name,
                        error.text());
   }
 
+  // Those of these processes that could open the device, and the others. Who has started a set-uid
+  // program chose what it has open: the real user counts.
+  struct Candidates {
+    std::vector<unsigned> possible, others;
+  };
+  [[nodiscard]] std::string sort(const Directory& all, const std::vector<unsigned>& pids,
+                                 Candidates& out) {
+    const auto owned = node();
+    return find(all, pids,
+                [&](unsigned pid, const Process&, const std::string& status) -> Result<bool> {
+                  Credentials ids = parse_credentials(status);
+                  if (!ids.users.empty()) ids.users.resize(1);
+                  (!owned || may_open(ids, *owned) ? out.possible : out.others).push_back(pid);
+                  return false;
+                });
+  }
+
+  [[nodiscard]] Result<bool> has_map(CommandLines& reads, unsigned pid, const Process& process,
+                                     const std::string& status, uid_t user) const {
+    return look_at(process, status, [&](const Process& one) -> Result<bool> {
+      const auto found = reads.read(user, static_cast<pid_t>(pid), one->path_of("maps"),
+                                    [one, number = filesystem, path = "/pseudo_lock/" + name] {
+                                      return find_map(*one, number, path);
+                                    });
+      if (!found) return std::unexpected(found.error());
+      return !found->empty();
+    });
+  }
+
   // First all descriptors, then the maps: a process can hold up who reads its own.
+  [[nodiscard]] std::string look_at_possible(const Directory& all,
+                                             const std::vector<unsigned>& pids) {
+    std::string found =
+        find(all, pids, [&](unsigned, const Process& process, const std::string& status) {
+          return look_at(process, status, [&](const Process& one) {
+            return has_descriptor(*one, device, Clock::time_point::max());
+          });
+        });
+    if (!found.empty()) return found;
+    return find(all, pids, [&](unsigned pid, const Process& process, const std::string& status) {
+      return has_map(maps->of_possible_holders, pid, process, status, 0);
+    });
+  }
+
+  // They may have it from another process, but if that cannot be seen in a limited time, they must
+  // not keep a region that is none of theirs.
+  [[nodiscard]] std::string look_at_others(const Directory& all,
+                                           const std::vector<unsigned>& pids) {
+    TimeOfOthers time(of_user);
+    const auto look_in_time = [&](const std::string& status, const auto& look) -> Result<bool> {
+      const auto users = parse_credentials(status).users;
+      const uid_t user = users.empty() ? 0 : users.front();
+      const auto begin = Clock::now(), must_end = time.end(user);
+      if (must_end <= begin) return false;
+      const Result<bool> seen = look(user, must_end);
+      time.spend(user, Clock::now() - begin);
+      return !seen && held_up(seen.error()) ? false : seen;
+    };
+    std::string found =
+        find(all, pids, [&](unsigned, const Process& process, const std::string& status) {
+          return look_in_time(status, [&](uid_t, Clock::time_point must_end) {
+            return look_at(process, status, [&](const Process& one) {
+              return has_descriptor(*one, device, must_end);
+            });
+          });
+        });
+    if (!found.empty()) return found;
+    return find(all, pids, [&](unsigned pid, const Process& process, const std::string& status) {
+      return look_in_time(status, [&](uid_t user, Clock::time_point) {
+        return has_map(maps->of_others, pid, process, status, user);
+      });
+    });
+  }
+
   [[nodiscard]] std::string look() {
     const auto all = Directory::open_untrusted(proc);
     const auto entries = all ? all->list() : std::unexpected(all.error());
     if (!entries) return unknown(entries.error());
+    const auto number = number_of_devtmpfs(*all);
+    if (!number) return unknown(number.error());
+    filesystem = *number;
     std::vector<unsigned> pids;
     if (first != 0) pids.push_back(first);
     for (const Directory::Entry& entry : *entries)
       if (const auto pid = parse_unsigned<unsigned>(entry.name)) pids.push_back(*pid);
-    std::string found =
-        find(*all, pids, [&](unsigned, const Process& process, const std::string& status) {
-          return look_at(process, status,
-                         [&](const Process& one) { return has_descriptor(*one, device); });
-        });
-    return found.empty() ? look_at_maps(*all, pids) : found;
+    Candidates candidates;
+    std::string found = sort(*all, pids, candidates);
+    if (found.empty()) found = look_at_possible(*all, candidates.possible);
+    return found.empty() ? look_at_others(*all, candidates.others) : found;
   }
 };
 
@@ -285,7 +354,7 @@ std::optional<std::string> DeviceHolders::find(const std::string& name) {
   if (const std::shared_ptr<Search> earlier = running_) {
     const std::lock_guard lock(earlier->mutex);
     if (!earlier->done) return not_yet(earlier);
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = Clock::now();
     if (!earlier->asked) earlier->asked = now;
     if (earlier->name == name && now - earlier->end < fresh && now - *earlier->asked < same_load)
       return answer_of(*earlier);
@@ -298,6 +367,7 @@ std::optional<std::string> DeviceHolders::find(const std::string& name) {
   if (!maps_) maps_ = std::make_shared<Maps>();
   search->maps = maps_;
   search->device = *device;
+  search->of_user = of_user_;
   search->first = last_holder_;
   try {
     std::thread([search] { search->run(); }).detach();

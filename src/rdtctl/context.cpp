@@ -47,10 +47,8 @@ int report(const Client::Failure& failure) {
   using enum Client::Failure::Kind;
   const bool ends_line = failure.text.ends_with('\n');
   // A refusal that names its places reads like a compiler's: no name before it.
-  if (!quiet)
-    fmt::print(stderr, "{}{}{}",
-               failure.kind == refused && ends_line ? "" : "rdtctl: ", failure.text,
-               ends_line ? "" : "\n");
+  note("{}{}{}", failure.kind == refused && ends_line ? "" : "rdtctl: ", failure.text,
+       ends_line ? "" : "\n");
   if (failure.unreachable()) return Exit::not_running;
   return failure.kind == Client::Failure::Kind::not_permitted ? Exit::not_permitted : Exit::failed;
 }

@@ -49,6 +49,8 @@ struct MachineFacts {
   size_t own_rmids = 0;
   size_t rmids_needed = 0;  // by the policy, without the default group
   std::vector<std::string> foreign_rmids;
+  // Of these groups and monitoring groups of others, those that have tasks, CPUs or devices.
+  std::set<std::string> used;
   // What mbm_total_bytes counts, where AMD's processors let somebody choose it and reads are left
   // out: entries of info/L3_MON/mbm_total_bytes_config ("0=0x30").
   std::vector<std::string> partly_counted;

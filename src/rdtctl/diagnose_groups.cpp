@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "diagnose_parts.hpp"
 #include "rdtd/base/text.hpp"
@@ -12,6 +13,21 @@ namespace rdtd {
 namespace {
 
 using enum Finding::Kind;
+
+// How to get what a group of another tool holds: by the removal of one that is not in use. With the
+// other ones, tasks and devices would lose their limits.
+std::string how_to_free(const MachineFacts& facts, const std::vector<std::string>& groups,
+                        std::string_view kind) {
+  const auto unused = std::ranges::find_if(
+      groups, [&](const std::string& name) { return !facts.used.contains(name); });
+  if (unused == groups.end())
+    return fmt::format(
+        "each of the {} of others is in use, by tasks, CPUs or devices: ask who made them; rmdir "
+        "{}/NAME removes one",
+        kind, facts.mount_point);
+  return fmt::format("remove {} of others that nobody needs, for example: rmdir {}/{}", kind,
+                     facts.mount_point, *unused);
+}
 
 std::string in_brackets(const std::vector<std::string>& names) {
   return names.empty() ? "" : fmt::format(" ({})", first_names(names));
@@ -45,21 +61,19 @@ Finding count_closids(const MachineFacts& facts) {
       "of {} CLOSIDs, the default group uses 1, {}rdtd {}, others {}{}", *facts.num_closids,
       facts.io_holds_closid ? "I/O devices (io_alloc) 1, " : "", facts.own_groups.size(),
       facts.foreign_groups.size(), in_brackets(facts.foreign_groups));
-  const auto how_to_free = [&] {
-    return fmt::format(
-        "remove groups of others that nobody needs, for example: rmdir {}/{}; pqos leaves COS "
-        "groups behind, which only rmdir removes",
-        facts.mount_point, facts.foreign_groups.front());
+  const auto cure = [&] {
+    return how_to_free(facts, facts.foreign_groups, "groups") +
+           "; pqos leaves COS groups behind, which only rmdir removes";
   };
   const size_t groups = facts.policy_groups.size();
   const bool none_left = facts.own_groups.size() >= free_for_us && !facts.foreign_groups.empty();
   if (groups <= free_for_us)
     return {none_left ? warning : fine, none_left ? "no CLOSID is free: " + taken : taken,
-            none_left ? how_to_free() : ""};
+            none_left ? cure() : ""};
   return {problem,
           fmt::format("no CLOSID is free: the policy has {} group{}, but rdtd can create {}; {}",
                       groups, groups == 1 ? "" : "s", free_for_us, taken),
-          facts.foreign_groups.empty() ? "use fewer groups" : how_to_free()};
+          facts.foreign_groups.empty() ? "use fewer groups" : cure()};
 }
 
 // Control groups and monitoring groups hold one each.
@@ -71,27 +85,22 @@ void count_rmids(const MachineFacts& facts, std::vector<Finding>& out) {
   const std::string taken =
       fmt::format("of {} RMIDs, the default group uses 1, rdtd {}, others {}{}", *facts.num_rmids,
                   facts.own_rmids, others.size(), in_brackets(others));
-  const auto how_to_free = [&]() -> std::string {
-    const auto monitoring = std::ranges::find_if(others, is_mon_group);
-    if (monitoring == others.end())
-      return others.empty() ? "use fewer groups and monitoring groups"
-                            : fmt::format(
-                                  "remove groups of others that nobody needs, for "
-                                  "example: rmdir {}/{}",
-                                  facts.mount_point, others.front());
-    return fmt::format(
-        "remove monitoring groups of others that nobody needs, for example: rmdir {}/{}",
-        facts.mount_point, *monitoring);
+  const auto cure = [&]() -> std::string {
+    if (others.empty()) return "use fewer groups and monitoring groups";
+    std::vector<std::string> monitoring;
+    std::ranges::copy_if(others, std::back_inserter(monitoring), is_mon_group);
+    if (monitoring.empty()) return how_to_free(facts, others, "groups");
+    return how_to_free(facts, monitoring, "monitoring groups");
   };
   const bool none_left = facts.own_rmids >= free_for_us && !others.empty();
   if (facts.rmids_needed > free_for_us)
     out.push_back({problem,
                    fmt::format("no RMID is free: the policy needs {}, but rdtd can have {}; {}",
                                facts.rmids_needed, free_for_us, taken),
-                   how_to_free()});
+                   cure()});
   else
     out.push_back({none_left ? warning : fine, none_left ? "no RMID is free: " + taken : taken,
-                   none_left ? how_to_free() : ""});
+                   none_left ? cure() : ""});
 }
 
 }  // namespace rdtd

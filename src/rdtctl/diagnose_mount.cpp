@@ -2,8 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <utility>
+#include <vector>
 
 #include "diagnose_parts.hpp"
 #include "rdtd/base/text.hpp"
@@ -15,9 +14,18 @@ namespace {
 
 using enum Finding::Kind;
 
-// Options that make the mount fail on processors without the flag (rdt_enable_ctx() in the kernel).
-constexpr std::array<std::pair<std::string_view, const char*>, 3> option_flags = {
-    {{"cdp", "cdp_l3"}, {"cdpl2", "cdp_l2"}, {"mba_MBps", "cqm_mbm_local"}}};
+// What an option makes the mount fail for on this processor (rdt_enable_ctx() and
+// supports_mba_mbps() in the kernel): "no cdp_l3"; else "".
+std::string lacking(const MachineFacts& facts, std::string_view option) {
+  const auto lacks = [&](std::string_view flag) { return !may_have(facts, flag); };
+  if (option == "cdp" && lacks("cdp_l3")) return "no cdp_l3";
+  if (option == "cdpl2" && lacks("cdp_l2")) return "no cdp_l2";
+  if (option != "mba_MBps") return "";
+  if (lacks("mba")) return "no mba";
+  return lacks("cqm_mbm_local") && lacks("cqm_mbm_total")
+             ? "neither cqm_mbm_local nor cqm_mbm_total"
+             : "";
+}
 
 // Of AMD and Hygon: they throttle by rates.
 bool is_rated(const MachineFacts& facts) {
@@ -26,6 +34,15 @@ bool is_rated(const MachineFacts& facts) {
 
 bool is_arm(const MachineFacts& facts) {
   return facts.architecture == MachineFacts::Architecture::arm64;
+}
+
+// What else the option needs, where the processor could have it.
+std::string also_needed(const MachineFacts& facts, const std::vector<std::string_view>& options) {
+  if (is_arm(facts) || std::ranges::find(options, "mba_MBps") == options.end()) return "";
+  return fmt::format("; mba_MBps needs a BIOS without sub-NUMA clustering (SNC){}",
+                     may_have(facts, "cqm_mbm_local")
+                         ? ""
+                         : ", and on this processor, which has no cqm_mbm_local, Linux 6.14");
 }
 
 bool is_cdp(std::string_view option) { return option == "cdp" || option == "cdpl2"; }
@@ -53,20 +70,20 @@ Finding failed_mount(const MachineFacts& facts) {
                           option),
               fmt::format("if dmesg says \"CDP not supported\", this one was built without {}: {}",
                           needed_for_cdp_on_arm, how_to_unset(option))};
-    for (const auto& [name, flag] : option_flags)
-      if (option == name && !may_have(facts, flag))
-        return {problem,
-                fmt::format("sys-fs-resctrl.mount has failed: it has the option {}, and the "
-                            "processor has no {}",
-                            option, flag),
-                how_to_unset(option)};
+    if (const std::string what = lacking(facts, option); !what.empty())
+      return {problem,
+              fmt::format("sys-fs-resctrl.mount has failed: it has the option {}, and the "
+                          "processor has {}",
+                          option, what),
+              how_to_unset(option)};
   }
   return {problem,
           fmt::format("sys-fs-resctrl.mount has failed{}",
                       options.empty() ? "" : fmt::format("; it has the options {}", options)),
           "journalctl -u sys-fs-resctrl.mount and dmesg show why; a processor may not have what an "
           "option needs, and after EBUSY, resctrl is mounted in another mount namespace: grep "
-          "resctrl /proc/*/mounts shows where"};
+          "resctrl /proc/*/mounts shows where" +
+              also_needed(facts, split(options, ','))};
 }
 
 bool is_read_only(std::string_view options) {

@@ -161,6 +161,7 @@ MachineFacts find_facts(const Context& context) {
   } else {
     if (!context.snapshot_given) facts.offered = offered(*machine);
     read_groups(machine->capabilities, machine->snapshot, policy, facts);
+    find_used(machine->tree.filesystem(), machine->snapshot, facts);
     for (const auto& [resource, info] : machine->capabilities.caches)
       if (info.cbm_mask.empty()) facts.caches_without_ways.emplace_back(to_string(resource));
     read_counted_traffic(*machine, facts);

@@ -62,11 +62,11 @@ class Draft {
   Draft& operator=(const Draft&) = delete;
   ~Draft() {
     if (path_.empty()) return;
-    // The editor may have left a copy of its own.
+    // The editor may have left a copy of its own: "10-web.toml~", ".10-web.toml.swp".
     if (directory_)
       if (const auto entries = directory_->list(); entries)
         for (const Directory::Entry& entry : *entries)
-          (void)::unlinkat(directory_->fd(), entry.name.c_str(), 0);
+          if (entry.name.contains(name_)) (void)::unlinkat(directory_->fd(), entry.name.c_str(), 0);
     (void)::rmdir(path_.c_str());
   }
   [[nodiscard]] Result<void> write(const std::string& name, const std::string& text) {
@@ -77,12 +77,10 @@ class Draft {
     if (::mkdtemp(path.data()) == nullptr) return errno_error("make", path);
     path_ = path;
     name_ = name;
-    auto directory = Directory::open_untrusted(path_);
+    const auto above = Directory::open(temporary.string());
+    auto directory = above ? above->open_made(std::filesystem::path(path_).filename().string())
+                           : std::unexpected(above.error());
     if (!directory) return std::unexpected(directory.error());
-    struct stat status{};
-    if (::fstat(directory->fd(), &status) != 0) return errno_error("open", path_);
-    if (status.st_uid != ::geteuid() || (status.st_mode & 0077) != 0)
-      return std::unexpected(Error{"make", path_, 0, "another user has exchanged it"});
     directory_ = std::move(*directory);
     return directory_->replace(name_, text, 0600);
   }

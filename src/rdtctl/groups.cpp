@@ -7,6 +7,7 @@
 
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/resctrl/read.hpp"
 
 namespace rdtd {
 
@@ -17,22 +18,32 @@ std::string made_by(const TreeMachine& machine, const std::string& group) {
 
 JsonValue group_json(const TreeMachine& machine, const std::string& group) {
   const GroupState& state = machine.snapshot.groups.at(group);
-  const auto tasks = machine.tree.read_tasks(group).value_or(std::vector<pid_t>{});
-  return {{"group", group_label(group)},
-          {"made_by", made_by(machine, group)},
-          {"mode", to_string(state.mode)},
-          {"cpus", format_cpu_list(state.cpus)},
-          {"monitor_cpus", monitor_cpus_json(machine.snapshot.mon_cpus, group)},
-          {"tasks", tasks.size()},
-          {"schemata", schemata_json(state.schemata)}};
+  const resctrl::Members members = machine.tree.read_members(group).value_or(resctrl::Members{});
+  JsonValue out = {{"group", group_label(group)},
+                   {"made_by", made_by(machine, group)},
+                   {"mode", to_string(state.mode)},
+                   {"cpus", format_cpu_list(state.cpus)},
+                   {"monitor_cpus", monitor_cpus_json(machine.snapshot.mon_cpus, group)},
+                   {"tasks", members.tasks.size()},
+                   {"schemata", schemata_json(state.schemata)}};
+  if (!members.iommu_groups.empty()) out["iommu_groups"] = format_cpu_list(members.iommu_groups);
+  if (const std::string counter = limited_counter(machine, group); !counter.empty())
+    out["mba_MBps_event"] = printable(counter);
+  return out;
+}
+
+std::string limited_counter(const TreeMachine& machine, const std::string& group) {
+  const auto text = machine.tree.filesystem().read(resctrl::file_of(group, "mba_MBps_event"));
+  return std::string(trim(text.value_or("")));
 }
 
 JsonValue monitor_cpus_json(const std::map<std::string, CpuSet>& mon_cpus,
                             const std::string& group) {
   JsonValue out = JsonValue::object();
-  for (const auto& [directory, cpus] : mon_cpus)
-    if (control_group_of(directory) == group)
-      out[directory.substr(directory.rfind('/') + 1)] = format_cpu_list(cpus);
+  const std::string above = mon_group_directory(group, "");
+  for (auto it = mon_cpus.lower_bound(above); it != mon_cpus.end() && it->first.starts_with(above);
+       ++it)
+    new_entry(out, it->first.substr(above.size())) = format_cpu_list(it->second);
   return out;
 }
 

@@ -16,6 +16,10 @@ namespace rdtd {
 [[nodiscard]] std::string made_by(const TreeMachine& machine,
                                   const std::string& group);  // "kernel", "rdtd" or "other"
 
+// On a mount with mba_MBps, the counter that the kernel holds to the group's limit (its file
+// mba_MBps_event, since Linux 6.14): "mbm_local_bytes". Else "".
+[[nodiscard]] std::string limited_counter(const TreeMachine& machine, const std::string& group);
+
 // Rows of the default group's schemata that are not made of numbers.
 [[nodiscard]] std::vector<std::string> unknown_rows(const TreeMachine& machine);
 

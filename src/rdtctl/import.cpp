@@ -1,13 +1,46 @@
 // import: the control groups in resctrl, or the settings of another tool, as a policy.
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <system_error>
 
+#include "groups.hpp"
 #include "import_foreign.hpp"
 #include "import_policy.hpp"
 #include "output.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
+
+namespace {
+
+// What a new group gets: the kernel takes the local traffic if it counts it.
+std::string default_counter(const TreeMachine& machine) {
+  const auto features = machine.tree.filesystem().read("info/L3_MON/mon_features");
+  return features.value_or("").contains("mbm_local_bytes") ? "mbm_local_bytes" : "mbm_total_bytes";
+}
+
+LeftOutByGroup left_out_of(const TreeMachine& machine) {
+  LeftOutByGroup out;
+  const std::string of_new_groups = default_counter(machine);
+  for (const auto& [directory, state] : machine.snapshot.groups) {
+    if (is_pseudo(state.mode)) continue;
+    const auto members = machine.tree.read_members(directory);
+    // All devices are in the default group at first.
+    if (directory != root_group && members && !members->iommu_groups.empty())
+      out[directory].push_back(
+          {"membership of " + resctrl::iommu_groups_text(members->iommu_groups),
+           "a policy gives devices no group; they stay in it until it is removed"});
+    const std::string counter = limited_counter(machine, directory);
+    if (!counter.empty() && counter != of_new_groups)
+      out[directory].push_back(
+          {"mba_MBps_event = " + counter,
+           fmt::format("no key of a policy sets it; a new group has {}", of_new_groups)});
+  }
+  return out;
+}
+
+}  // namespace
 
 int verbs::import(const Context& context) {
   const auto machine = read_machine(context);
@@ -17,7 +50,8 @@ int verbs::import(const Context& context) {
     if (state.mode == Mode::pseudo_locked) regions.push_back(name);
   const ImportedPolicy imported = import_policy(
       machine->capabilities, machine->snapshot,
-      context.snapshot_given ? std::map<std::string, DeviceAccess>{} : read_device_access(regions));
+      context.snapshot_given ? std::map<std::string, DeviceAccess>{} : read_device_access(regions),
+      left_out_of(*machine));
   print("# The control groups of {} when this file was written.\n{}",
         printable(machine->tree.path()), imported.text);
   for (const std::string& line : imported.notes) note("rdtctl: {}\n", line);

@@ -160,13 +160,28 @@ void add_monitor_cpus(const std::string& directory, const Snapshot& snapshot,
   if (!table.empty()) lines.push_back({directory, "monitor_cpus = " + inline_table(table), {}});
 }
 
+void add_left_out(const std::string& directory, const LeftOutByGroup& left_out,
+                  std::vector<Line>& lines) {
+  const auto found = left_out.find(directory);
+  if (found == left_out.end()) return;
+  const bool has_heading = !lines.empty() && lines.back().group == directory;
+  for (const LeftOut& one : found->second)
+    lines.push_back(
+        {directory,
+         has_heading ? one.what : fmt::format("{} of group '{}'", one.what, group_label(directory)),
+         one.why});
+}
+
 std::vector<Line> draft(const Capabilities& capabilities, const Snapshot& snapshot,
-                        const std::map<std::string, DeviceAccess>& devices) {
+                        const std::map<std::string, DeviceAccess>& devices,
+                        const LeftOutByGroup& left_out) {
   std::vector<Line> lines;
   for (const auto& [directory, state] : snapshot.groups) {
     if (directory == root_group && is_untouched_root(capabilities, state) &&
-        !counts_by_cpu(snapshot, directory))
+        !counts_by_cpu(snapshot, directory)) {
+      add_left_out(directory, left_out, lines);
       continue;
+    }
     if (is_pseudo(state.mode)) {
       const auto device = devices.find(directory);
       add_region(directory, state, snapshot.owned.contains(directory),
@@ -193,6 +208,7 @@ std::vector<Line> draft(const Capabilities& capabilities, const Snapshot& snapsh
     if (directory != root_group && !state.cpus.empty())
       lines.push_back({directory, fmt::format("cpus = \"{}\"", format_cpu_list(state.cpus)), {}});
     add_monitor_cpus(directory, snapshot, lines);
+    add_left_out(directory, left_out, lines);
   }
   for (const auto& [resource, masks] : snapshot.io) {
     const std::string io(io_group);
@@ -286,7 +302,7 @@ ImportedPolicy print(const std::vector<Line>& lines, const Snapshot& snapshot) {
     out.text += fmt::format("\n# {}\n", out.notes.back());
   }
   for (const Line& line : lines) {
-    if (line.heading) out.text += "\n";
+    if (line.heading || &line == lines.data()) out.text += "\n";
     if (!line.remark.empty() && line.refusal.empty()) {
       out.text += fmt::format("# {}\n", printable(line.remark));
       out.notes.push_back(fmt::format("region '{}': {}", printable(group_label(line.group)),
@@ -310,8 +326,9 @@ ImportedPolicy print(const std::vector<Line>& lines, const Snapshot& snapshot) {
 }  // namespace
 
 ImportedPolicy import_policy(const Capabilities& capabilities, const Snapshot& snapshot,
-                             const std::map<std::string, DeviceAccess>& devices) {
-  std::vector<Line> lines = draft(capabilities, snapshot, devices);
+                             const std::map<std::string, DeviceAccess>& devices,
+                             const LeftOutByGroup& left_out) {
+  std::vector<Line> lines = draft(capabilities, snapshot, devices, left_out);
   // Each pass refuses at least one line, and nearly always the first one finds all.
   while (true) {
     const std::vector<Diagnostic> errors = check(lines, capabilities, snapshot);

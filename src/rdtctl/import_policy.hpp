@@ -17,11 +17,18 @@ struct ImportedPolicy {
   std::vector<std::string> notes;  // what it lacks, one line each; it is also in a comment there
 };
 
+// What a group has and no policy can say, with the reason.
+struct LeftOut {
+  std::string what, why;
+};
+using LeftOutByGroup = std::map<std::string, std::vector<LeftOut>>;  // by directory
+
 // A name that the policy language refuses, a value that it cannot express, and a region that the
 // kernel does not hold become comments. The policy is planned as if rdtd owned the groups and
 // regions that it has. `devices`: of the regions, as far as they are known.
 [[nodiscard]] ImportedPolicy import_policy(const Capabilities& capabilities,
                                            const Snapshot& snapshot,
-                                           const std::map<std::string, DeviceAccess>& devices = {});
+                                           const std::map<std::string, DeviceAccess>& devices = {},
+                                           const LeftOutByGroup& left_out = {});
 
 }  // namespace rdtd

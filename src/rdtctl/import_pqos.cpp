@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -50,6 +51,7 @@ class PqosImport {
   void note_command(const std::vector<ShellWord>& words, size_t at);
   void lose(std::string_view what, std::string_view why);
   void lose_replaced(std::string_view what, unsigned number);
+  void lose_by_mmio(std::string_view entry, const std::string& key);
   void give(const CpuSet& cpus, unsigned number);
   [[nodiscard]] std::vector<ShellWord> without_stop(std::vector<ShellWord> words);
   [[nodiscard]] std::string not_pqos(std::string_view entry, bool defines) const;
@@ -64,9 +66,10 @@ class PqosImport {
   std::map<std::pair<unsigned, std::string>, unsigned> line_of_;
   size_t named_cpus_ = 0;
   unsigned line_ = 1;
-  bool counts_rates_ = false;           // of the bandwidths: not percentages
-  bool reset_pending_ = false;          // by -R: what is defined after it is all
-  std::string device_, configuration_;  // one that the words name
+  bool counts_rates_ = false;   // of the bandwidths: not percentages
+  bool reset_pending_ = false;  // by -R: what is defined after it is all
+  bool by_mmio_ = false;        // the present command
+  std::string no_classes_;      // the reason, if the words name nothing else
   std::string lost_;
 };
 
@@ -78,6 +81,18 @@ void PqosImport::lose_replaced(std::string_view what, unsigned number) {
   lose(fmt::format("{} of {}", what, group_of(number)),
        fmt::format(", which line {} replaces; of the branches of a script, only the last is here",
                    line_));
+}
+
+// By MMIO, pqos numbers domains as ACPI does, and bandwidth is a register's value, perhaps a
+// minimum, of some regions of memory: what resctrl calls by these numbers is something else.
+void PqosImport::lose_by_mmio(std::string_view entry, const std::string& key) {
+  const std::string meaning = fmt::format(
+      "which pqos writes past the kernel (--iface=mmio), {}: write {} yourself, in resctrl's terms",
+      key.starts_with('l') ? "with ACPI's numbers of domains"
+                           : "into registers of single memory regions",
+      key);
+  lose(entry, ", " + meaning);
+  no_classes_ = fmt::format("it has only values such as '{}', {}", printable(entry), meaning);
 }
 
 std::string PqosImport::not_pqos(std::string_view entry, bool defines) const {
@@ -93,6 +108,12 @@ std::optional<std::string> PqosImport::define(std::string_view text) {
   const auto entry = pqos::parse_entry(text);
   const auto key = entry ? keys.find(entry->what) : keys.end();
   if (key == keys.end()) return not_pqos(text, true);
+  if (by_mmio_) {
+    lose_by_mmio(text, key->second);
+    return std::nullopt;
+  }
+  const auto domains = pqos::canonical_list(entry->domains);
+  if (!domains) return not_pqos(text, true);
   const bool is_cache = key->second.starts_with('l');
   for (const std::string_view part : split(entry->classes, ',')) {
     const auto one = pqos::parse_class(part);
@@ -102,9 +123,9 @@ std::optional<std::string> PqosImport::define(std::string_view text) {
     if (!(is_cache ? parse_cache_amount(amount) : parse_bandwidth_amount(amount)))
       return not_pqos(text, true);
     const std::string of = key->second + one->half;
-    const std::string domains = entry->domains.empty() ? "*" : entry->domains;
-    std::string& to = classes_[one->number].amounts[of][domains];
-    unsigned& line = line_of_[{one->number, of + domains}];
+    const std::string where = domains->empty() ? "*" : *domains;
+    std::string& to = classes_[one->number].amounts[of][where];
+    unsigned& line = line_of_[{one->number, of + where}];
     if (!to.empty() && to != amount && line != line_)
       lose_replaced(fmt::format("{} = {}", of, toml_string(to)), one->number);
     to = std::move(amount);
@@ -129,18 +150,23 @@ void PqosImport::give(const CpuSet& cpus, unsigned number) {
 std::optional<std::string> PqosImport::assign(std::string_view text) {
   const auto entry = pqos::parse_entry(text);
   if (entry && (entry->what == "dev" || entry->what == "channel")) {
-    device_ = text;
+    no_classes_ = fmt::format("'{}' is a device: a policy gives devices no group", printable(text));
     lose(text, " of pqos; a policy gives devices no group");
     return std::nullopt;
   }
+  if (entry && !entry->domains.empty())
+    return fmt::format(
+        "line {}: '{}': pqos takes '@' in -e only, and refuses this: name the CPUs themselves",
+        line_, printable(text));
   const auto one = entry ? pqos::parse_class(entry->classes) : std::nullopt;
   if (!one || !one->half.empty()) return not_pqos(text, false);
   ServiceClass& of = classes_[one->number];
   if (entry->what == "pid")
-    of.pids.push_back(one->value);
+    of.pids.push_back(pqos::canonical_list(one->value).value_or(one->value));
   else if (entry->what == "core" || entry->what == "llc" || entry->what == "cos") {
-    const auto cpus = parse_cpu_list(pqos::ascending(one->value));
-    if (!cpus) return not_pqos(text, false);
+    const auto list = pqos::canonical_list(one->value);
+    const auto cpus = list ? parse_cpu_list(*list) : std::nullopt;
+    if (!cpus || cpus->empty()) return not_pqos(text, false);
     // Short texts name many CPUs; no script names so many.
     constexpr size_t most_named = 1'000'000;
     if (named_cpus_ += cpus->size(); named_cpus_ > most_named)
@@ -223,27 +249,57 @@ std::string_view counterpart_of(std::string_view option) {
   return "a policy has nothing like it";
 }
 
+// These make pqos write by MMIO, whatever --iface says.
+bool is_of_mmio(std::string_view option) {
+  return option == "--iface=mmio" ||
+         std::ranges::any_of(std::array{"--alloc-domain", "--alloc-mem", "--alloc-opt",
+                                        "--alloc-min", "--alloc-max"},
+                             [&](const char* name) { return option.starts_with(name); });
+}
+
+// How the classes get into a policy that an option names: it has a file, or a profile of pqos
+// itself. Else "".
+std::string classes_elsewhere(std::string_view option, std::string_view value) {
+  if (const size_t sign = option.find('='); sign != std::string_view::npos) {
+    value = option.substr(sign + 1);
+    option = option.substr(0, sign);
+  }
+  // Many take -c for the option of a file.
+  const bool is_profile = option == "-c" || option == "--profile-set";
+  if (option == "-f" || option == "--config-file" || (is_profile && value.contains('/')))
+    return fmt::format(
+        "of the file '{}', write what is behind 'alloc-class-set:' as a value of -e, and what is "
+        "behind 'alloc-assoc-set:' as one of -a",
+        printable(value));
+  if (is_profile)
+    return fmt::format(
+        "'{}' is a profile of pqos: 'pqos -s' shows its masks once it is set, and then 'rdtctl "
+        "import' writes a policy of them if pqos has set them by --iface=os",
+        printable(value));
+  return {};
+}
+
 // An option that is no amount, with its value. How pqos reaches the machine says nothing.
 void PqosImport::note_option(const std::vector<ShellWord>& words, size_t at) {
   static const std::set<std::string, std::less<>> without_meaning = {
-      "-I", "--iface-os", "--iface=os", "--iface=msr", "--iface=auto", "-v", "-V",     "--verbose",
-      "-s", "--show",     "-d",         "-D",          "--display",    "-h", "--help", "--version"};
-  constexpr std::string_view long_option = "--config-file=";
+      "-I", "--iface-os", "--iface",   "--iface=os", "--iface=msr", "--iface=auto",
+      "-v", "-V",         "--verbose", "-s",         "--show",      "-d",
+      "-D", "--display",  "-h",        "--help",     "--version"};
   const std::string& option = words[at].text;
   if (!option.starts_with('-') || without_meaning.contains(option)) return;
+  if (is_of_mmio(option)) return;  // each value says so
   const bool has_value =
       at + 1 < words.size() && !words[at + 1].text.empty() && !words[at + 1].text.starts_with('-');
   // A policy divides the whole machine anyway.
   if (option == "-R" && !has_value) return;
   const std::string value = has_value ? words[at + 1].text : "";
-  if (option == "-c" || option == "--config-file") configuration_ = value;
-  if (option.starts_with(long_option)) configuration_ = option.substr(long_option.size());
   const std::string text = has_value ? option + " " + value : option;
   const std::string options = mount_options_in(text);
-  lose(text, fmt::format(" of pqos; {}", !options.empty() ? options
-                                         : text.ends_with(configuration_) && !configuration_.empty()
-                                             ? "write what that file has behind -e and -a"
-                                             : counterpart_of(option)));
+  const std::string elsewhere = classes_elsewhere(option, value);
+  if (!elsewhere.empty()) no_classes_ = "it has neither -e nor -a of pqos: " + elsewhere;
+  lose(text, " of pqos; " + (!options.empty()     ? options
+                             : !elsewhere.empty() ? elsewhere
+                                                  : std::string(counterpart_of(option))));
 }
 
 // The words of the command at `at`.
@@ -252,6 +308,14 @@ std::span<const ShellWord> command_at(const std::vector<ShellWord>& words, size_
   const auto end =
       std::ranges::find_if(rest, [](const ShellWord& word) { return word.text.empty(); });
   return rest.first(static_cast<size_t>(end - rest.begin()));
+}
+
+bool writes_by_mmio(std::span<const ShellWord> command) {
+  for (size_t i = 0; i < command.size(); ++i)
+    if (is_of_mmio(command[i].text) ||
+        (i > 0 && command[i - 1].text == "--iface" && command[i].text == "mmio"))
+      return true;
+  return false;
 }
 
 bool is_pqos(const ShellWord& word) { return starts_program(word.text, "pqos"); }
@@ -365,7 +429,10 @@ std::optional<std::string> PqosImport::read(const std::vector<ShellWord>& words)
     }
     if (named && !option.empty() && is_first) note_command(words, i);
     const bool begins = is_pqos(words[i]);
-    if (is_first) looked_for_reset = false;
+    if (is_first) {
+      looked_for_reset = false;
+      by_mmio_ = writes_by_mmio(command_at(words, i));
+    }
     if (begins && !std::exchange(looked_for_reset, true))
       reset_pending_ = resets(command_at(words, i)) || reset_pending_;
     of_pqos = (of_pqos && !(named && option.empty())) || begins;
@@ -385,12 +452,7 @@ std::optional<std::string> PqosImport::read(const std::vector<ShellWord>& words)
 }
 
 std::string PqosImport::no_classes(std::string_view text) const {
-  if (!configuration_.empty())
-    return fmt::format(
-        "it has neither -e nor -a of pqos: write what '{}' has behind -e and -a of a command line",
-        printable(configuration_));
-  if (!device_.empty())
-    return fmt::format("'{}' is a device: a policy gives devices no group", printable(device_));
+  if (!no_classes_.empty()) return no_classes_;
   const std::string options = mount_options_in(text);
   return fmt::format("it has neither -e nor -a of pqos{}{}", options.empty() ? "" : "; ", options);
 }

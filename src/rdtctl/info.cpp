@@ -226,7 +226,7 @@ void add_monitoring(const TreeMachine& machine, Facts& out) {
 
 JsonValue counters_json(const std::map<DomainId, unsigned>& counters) {
   JsonValue out = JsonValue::object();
-  for (const auto& [domain, count] : counters) out[to_string(domain)] = count;
+  for (const auto& [domain, count] : counters) new_entry(out, to_string(domain)) = count;
   return out;
 }
 

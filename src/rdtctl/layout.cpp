@@ -215,12 +215,12 @@ int verbs::layout(const Context& context) {
     std::vector<Look> looks;  // in the order of their lowest domains
     const std::map<DomainId, std::string> usage = bit_usage(planned->machine, resource);
     for (const auto& [domain, letters] : usage)
-      now[std::string(to_string(resource))][to_string(domain)] = letters;
+      new_entry(now[std::string(to_string(resource))], to_string(domain)) = letters;
     for (const auto& [domain, way_bytes] : info.way_bytes) {
       std::vector<Row> rows = rows_of(*planned, resource, domain, way_bytes, json);
       add_partitions(*planned, resource, domain, rows, partitions);
       const Cbm devices = ways_of_devices(*planned, resource, domain);
-      io[std::string(to_string(resource))][to_string(domain)] = to_string(devices);
+      new_entry(io[std::string(to_string(resource))], to_string(domain)) = to_string(devices);
       const auto letters = usage.find(domain);
       std::string text =
           picture(context, info, way_bytes, devices, rows,

@@ -1,4 +1,6 @@
 // list: the control groups in resctrl, no matter who created them.
+#include <fmt/format.h>
+
 #include "groups.hpp"
 #include "regions.hpp"
 #include "value_text.hpp"
@@ -17,12 +19,16 @@ int verbs::list(const Context& context, bool only_names) {
   }
   JsonValue groups = JsonValue::array();
   std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> iommu_groups;
   for (const auto& [directory, state] : machine->snapshot.groups) {
     JsonValue group = group_json(*machine, directory);
     rows.push_back({group_label(directory), made_by(*machine, directory),
                     std::string(to_string(state.mode)), format_cpu_list(state.cpus),
                     std::to_string(group["tasks"].get<size_t>()),
                     schemata_text(machine->capabilities, state.schemata)});
+    if (const auto found = group.find("iommu_groups"); found != group.end())
+      iommu_groups.push_back(
+          fmt::format("{} in {}", found->get<std::string>(), printable(group_label(directory))));
     groups.push_back(std::move(group));
   }
   JsonValue json = {{"groups", groups}};
@@ -49,6 +55,7 @@ int verbs::list(const Context& context, bool only_names) {
                {"TASKS", true},
                {"SCHEMATA", false, true}},
               rows);
+  if (!iommu_groups.empty()) print("\nIOMMU groups: {}\n", join(iommu_groups, "; "));
   print_regions(context, *machine);
   if (const std::vector<std::string> unknown = unknown_rows(*machine); !unknown.empty())
     print("\nNot shown: {}; rdtd does not know {} of schemata, and leaves {} alone\n",

@@ -241,16 +241,20 @@ std::string break_entries(std::string text, size_t width, size_t indent) {
   return text;
 }
 
+JsonValue& new_entry(JsonValue& object, std::string key) {
+  if (object.is_null()) object = JsonValue::object();
+  return object.get_ref<JsonValue::object_t&>().emplace_back(std::move(key), nullptr).second;
+}
+
 JsonValue schemata_json(const Schemata& schemata) {
   JsonValue out = JsonValue::object();
-  for (const auto& [resource, values] : schemata)
-    for (const auto& [domain, value] : values) {
-      JsonValue& entry = out[std::string(to_string(resource))][to_string(domain)];
-      if (resource.is_bitmap())
-        entry = to_string(Cbm{value});
-      else
-        entry = value;
-    }
+  for (const auto& [resource, values] : schemata) {
+    JsonValue row;
+    for (const auto& [domain, value] : values)
+      new_entry(row, to_string(domain)) =
+          resource.is_bitmap() ? JsonValue(to_string(Cbm{value})) : JsonValue(value);
+    if (!values.empty()) out[std::string(to_string(resource))] = std::move(row);
+  }
   return out;
 }
 

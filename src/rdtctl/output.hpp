@@ -42,6 +42,9 @@ void print_table(const Context& context, const std::vector<Column>& columns,
 // Breaks such a list as break_lines() does, but not at the space within an entry, "2 GB/s".
 [[nodiscard]] std::string break_entries(std::string text, size_t width, size_t indent = 0);
 
+// A new entry of an object that has none of this key. Its operator[] compares the key with all: a
+// copy of resctrl can have very many domains.
+[[nodiscard]] JsonValue& new_entry(JsonValue& object, std::string key);
 [[nodiscard]] JsonValue schemata_json(const Schemata& schemata);
 // The unit of its numbers, by resource: {"MB": "1/8 GB/s"}.
 [[nodiscard]] JsonValue bandwidth_units_json(const Capabilities& capabilities);

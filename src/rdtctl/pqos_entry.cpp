@@ -2,13 +2,25 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
+#include <limits>
 #include <set>
 #include <vector>
 
 #include "rdtd/base/text.hpp"
 
 namespace rdtd::pqos {
+
+namespace {
+
+std::optional<unsigned> parse_id(std::string_view text) {
+  const auto number = parse_number(trim(text));
+  if (!number || *number > std::numeric_limits<unsigned>::max()) return std::nullopt;
+  return static_cast<unsigned>(*number);
+}
+
+}  // namespace
 
 std::optional<Entry> parse_entry(std::string_view text) {
   const size_t colon = text.find(':');
@@ -34,7 +46,7 @@ std::optional<Class> parse_class(std::string_view text) {
     out.half = number.ends_with('c') ? "code" : "data";
     number.pop_back();
   }
-  const auto parsed = parse_unsigned<unsigned>(number);
+  const auto parsed = parse_id(number);
   if (!parsed) return std::nullopt;
   out.number = *parsed;
   return out;
@@ -59,16 +71,17 @@ std::string amount_of(const std::string& what, uint64_t value) {
   return fmt::format("{}%", value);
 }
 
-std::string ascending(std::string_view list) {
+std::optional<std::string> canonical_list(std::string_view list) {
   std::vector<std::string> out;
   for (const std::string_view part : split(list, ',')) {
+    if (trim(part).empty()) continue;
     const size_t dash = part.find('-');
-    const auto first = parse_unsigned<unsigned>(trim(part.substr(0, dash)));
-    const auto last = dash == std::string_view::npos
-                          ? first
-                          : parse_unsigned<unsigned>(trim(part.substr(dash + 1)));
-    const bool turns = first && last && *last < *first;
-    out.push_back(turns ? fmt::format("{}-{}", *last, *first) : std::string(part));
+    const auto first = parse_id(part.substr(0, dash));
+    const auto last = dash == std::string_view::npos ? first : parse_id(part.substr(dash + 1));
+    if (!first || !last) return std::nullopt;
+    out.push_back(dash == std::string_view::npos
+                      ? fmt::format("{}", *first)
+                      : fmt::format("{}-{}", std::min(*first, *last), std::max(*first, *last)));
   }
   return join(out, ",");
 }

@@ -28,8 +28,9 @@ struct Class {
 [[nodiscard]] std::optional<Class> parse_class(std::string_view text);
 // Decimal unless it begins with 0x, as pqos reads all its numbers.
 [[nodiscard]] std::optional<uint64_t> parse_number(std::string_view text);
-// "4-7" of "7-4": pqos takes a range in either direction.
-[[nodiscard]] std::string ascending(std::string_view list);
+// "4-7,16" of "7-4,0x10": pqos takes a range in either direction, and skips what is empty. Nothing
+// of what is no list of numbers.
+[[nodiscard]] std::optional<std::string> canonical_list(std::string_view list);
 
 // AMD's bandwidths are in 1/8 GB/s.
 [[nodiscard]] std::string rate_of(uint64_t eighths);

@@ -105,11 +105,10 @@ PolicyOfGroup policy_of(const Context& context, const TreeMachine& machine,
 }
 
 // "12: redis-server 4001, io_thd 4002, ..."; the number alone on another machine.
-std::string tasks_text(const Context& context, std::vector<pid_t> tasks) {
+std::string tasks_text(const Context& context, const std::vector<pid_t>& tasks) {
   constexpr size_t most = 8;
   std::string out = std::to_string(tasks.size());
   if (context.snapshot_given || tasks.empty()) return out;
-  std::ranges::sort(tasks);
   std::vector<std::string> names;
   for (const pid_t task : tasks) {
     if (names.size() == most) break;
@@ -136,8 +135,11 @@ void print_group(const Context& context, const TreeMachine& machine, const std::
   if (!policy.place.empty()) line("Policy", policy.place);
   line("Mode", std::string(to_string(state.mode)));
   line("CPUs", state.cpus.empty() ? "none of its own" : format_cpu_list(state.cpus));
-  line("Tasks",
-       tasks_text(context, machine.tree.read_tasks(directory).value_or(std::vector<pid_t>{})));
+  const resctrl::Members members =
+      machine.tree.read_members(directory).value_or(resctrl::Members{});
+  line("Tasks", tasks_text(context, members.tasks));
+  if (!members.iommu_groups.empty())
+    line("Devices", resctrl::iommu_groups_text(members.iommu_groups));
   for (const auto& [mon_group, cpus] : machine.snapshot.mon_cpus)
     if (control_group_of(mon_group) == directory)
       line("Counted", fmt::format("CPUs {} in {}", format_cpu_list(cpus), group_label(mon_group)));
@@ -146,6 +148,8 @@ void print_group(const Context& context, const TreeMachine& machine, const std::
     if (const auto asked = policy.asked.find(resource); asked != policy.asked.end())
       values_line("asked", join(asked->second, ";"));
   }
+  if (const std::string counter = limited_counter(machine, directory); !counter.empty())
+    line("MB limits", fmt::format("{} (mba_MBps_event)", printable(counter)));
   for (const std::string& rule : policy.rules) line("Rule", rule);
   if (state.mode == Mode::pseudo_locked) line("Device", device_of_lock(directory));
 }

@@ -1,4 +1,5 @@
 // snapshot: a copy of resctrl for --resctrl on another machine.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,17 +43,21 @@ Result<void> copy(const Directory& from, const Directory& to) {
   return {};
 }
 
-// Where others may write too, the directory that was made may be another one by now: one of theirs,
-// or a link to one that they want to have filled.
 Result<Directory> make_directory(const Directory& parent, const std::string& name) {
   if (::mkdirat(parent.fd(), name.c_str(), 0755) != 0)
     return errno_error("make", parent.path_of(name));
-  auto made = parent.open_directory(name);
-  struct stat status{};
-  if (made && ::fstat(made->fd(), &status) != 0) return errno_error("open", made->path());
-  if (made && (status.st_uid != ::geteuid() || (status.st_mode & 0022) != 0))
-    return std::unexpected(Error{"make", made->path(), EEXIST, "another user has exchanged it"});
-  return made;
+  return parent.open_made(name);
+}
+
+// What the directory has, by its descriptor: the name may be another one's by now.
+void empty(const Directory& directory) {
+  const auto entries = directory.list();
+  if (!entries) return;
+  for (const Directory::Entry& entry : *entries) {
+    if (entry.is_directory)
+      if (const auto below = directory.open_directory(entry.name); below) empty(*below);
+    (void)::unlinkat(directory.fd(), entry.name.c_str(), entry.is_directory ? AT_REMOVEDIR : 0);
+  }
 }
 
 Result<void> fill(const Context& context, const TreeMachine& machine, const Directory& target) {
@@ -125,8 +130,8 @@ int verbs::snapshot(const Context& context, const std::string& directory) {
       ::renameat(parent->fd(), temporary.c_str(), parent->fd(), target.filename().c_str()) != 0)
     done = errno_error("make", directory);
   if (done) return Exit::ok;
-  std::error_code ignored;
-  fs::remove_all(above / temporary, ignored);
+  empty(*made);
+  (void)::unlinkat(parent->fd(), temporary.c_str(), AT_REMOVEDIR);
   return report_file(done.error());
 }
 

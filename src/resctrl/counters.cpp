@@ -9,6 +9,7 @@
 
 #include "info_reader.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/resctrl/members.hpp"
 #include "rdtd/resctrl/read.hpp"
 
 namespace rdtd::resctrl {
@@ -127,13 +128,9 @@ CountedTraffic where_traffic_is_counted(const Filesystem& filesystem,
 }
 
 Result<std::vector<pid_t>> read_tasks(const Filesystem& filesystem, const std::string& group) {
-  const auto text = filesystem.read(file_of(group, "tasks"));
-  if (!text) return std::unexpected(text.error());
-  std::vector<pid_t> tasks;
-  for (const std::string_view line : split(*text, '\n'))
-    if (const auto tid = parse_unsigned<uint32_t>(line)) tasks.push_back(static_cast<pid_t>(*tid));
-  std::ranges::sort(tasks);
-  return tasks;
+  auto members = read_members(filesystem, group);
+  if (!members) return std::unexpected(members.error());
+  return std::move(members->tasks);
 }
 
 }  // namespace rdtd::resctrl

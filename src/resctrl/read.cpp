@@ -78,20 +78,44 @@ void append_half(const Filesystem& filesystem, const std::string& group,
     note_unread(snapshot, group, "cpus_list", std::move(cpus.error()));
 }
 
+// Whether a group ended while it was read. To learn that takes a list of its siblings: in a copy
+// where each of very many groups lacks a file, it is asked for some of them only.
+class Endings {
+ public:
+  explicit Endings(const Filesystem& filesystem) : filesystem_(filesystem) {}
+  [[nodiscard]] bool has(const Error& error, const std::string& group, uint64_t inode,
+                         size_t siblings) {
+    if (!is_absent(error) || siblings > left_) return false;
+    left_ -= siblings;
+    return is_gone(filesystem_, error, group, inode);
+  }
+
+ private:
+  const Filesystem& filesystem_;
+  size_t left_ = 1'000'000;  // names in lists
+};
+
+struct Reading {
+  size_t control_groups;
+  bool monitors;  // the machine has monitoring groups
+  Endings& endings;
+};
+
 // Those of one control group. Without monitoring there is no such directory.
 void append_mon_groups(const Filesystem& filesystem, const Filesystem::Entry& control,
-                       bool monitors, Snapshot& snapshot) {
+                       const Reading& reading, Snapshot& snapshot) {
   const std::string& group = control.name;
   auto monitored = filesystem.list(file_of(group, "mon_groups"));
-  if (!monitored && (monitors || !is_absent(monitored.error())) &&
-      !is_gone(filesystem, monitored.error(), group, control.inode))
+  if (!monitored && (reading.monitors || !is_absent(monitored.error())) &&
+      !reading.endings.has(monitored.error(), group, control.inode, reading.control_groups))
     note_unread(snapshot, group, "mon_groups", std::move(monitored.error()));
   if (!monitored) return;
   for (const Filesystem::Entry& mon : *monitored) {
     if (!mon.is_directory) continue;
     const std::string directory = mon_group_directory(group, mon.name);
     auto cpus = read_cpus(filesystem, directory);
-    if (!cpus && is_gone(filesystem, cpus.error(), directory, mon.inode)) continue;
+    if (!cpus && reading.endings.has(cpus.error(), directory, mon.inode, monitored->size()))
+      continue;
     snapshot.mon_groups.insert(directory);
     snapshot.inodes[directory] = mon.inode;
     if (!cpus)
@@ -112,13 +136,14 @@ bool has_files(const Filesystem& filesystem, const std::string& group) {
 
 // Adds one control group with its monitoring groups to the snapshot unless it no longer exists.
 // One that cannot be read keeps no other from being read, but without the default group nothing is
-// known. `others`: the rows that are no constants; null: not known yet. `monitors`: the machine has
-// monitoring groups.
+// known. `others`: the rows that are no constants; null: not known yet.
 Result<void> append_group(const Filesystem& filesystem, const Filesystem::Entry& entry,
-                          const std::set<Resource>* others, bool monitors, Snapshot& snapshot) {
+                          const std::set<Resource>* others, const Reading& reading,
+                          Snapshot& snapshot) {
   auto state = read_group(filesystem, entry.name, others);
   if (!state && entry.name == root_group) return std::unexpected(state.error());
-  if (!state && is_gone(filesystem, state.error(), entry.name, entry.inode)) return {};
+  if (!state && reading.endings.has(state.error(), entry.name, entry.inode, reading.control_groups))
+    return {};
   if (!state && is_absent(state.error()) && !has_files(filesystem, entry.name)) return {};
   if (state) {
     snapshot.groups[entry.name] = std::move(*state);
@@ -129,7 +154,7 @@ Result<void> append_group(const Filesystem& filesystem, const Filesystem::Entry&
   }
   if (entry.name != root_group) snapshot.inodes[entry.name] = entry.inode;
   append_assignments(filesystem, entry.name, snapshot);
-  append_mon_groups(filesystem, entry, monitors, snapshot);
+  append_mon_groups(filesystem, entry, reading, snapshot);
   return {};
 }
 
@@ -300,13 +325,14 @@ Result<Snapshot> read_once(const Filesystem& filesystem,
     }
   snapshot.traffic = where_traffic_is_counted(filesystem, *monitoring);
   const Filesystem::Entry root{std::string(root_group), true, 0};
-  if (auto read = append_group(filesystem, root, nullptr, !monitoring->empty(), snapshot); !read)
+  Endings endings(filesystem);
+  const Reading reading{entries.size(), !monitoring->empty(), endings};
+  if (auto read = append_group(filesystem, root, nullptr, reading, snapshot); !read)
     return std::unexpected(read.error());
   const std::set<Resource> others = other_rows(snapshot.groups.at(root.name).schemata);
   for (const Filesystem::Entry& entry : entries)
     if (is_group(entry))
-      if (auto read = append_group(filesystem, entry, &others, !monitoring->empty(), snapshot);
-          !read)
+      if (auto read = append_group(filesystem, entry, &others, reading, snapshot); !read)
         return std::unexpected(read.error());
   auto io = read_io(filesystem, snapshot.groups.at(std::string(root_group)).schemata);
   if (!io) return std::unexpected(io.error());

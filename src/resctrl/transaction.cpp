@@ -202,6 +202,11 @@ Result<void> Transaction::remove(const std::string& group) {
   return {};
 }
 
+std::string Transaction::tasks_before(const std::string& group) const {
+  const auto known = tasks_.find(group);
+  return known == tasks_.end() ? "" : known->second;
+}
+
 uint64_t Transaction::known_inode(const std::string& group) const {
   if (made_.contains(group)) {
     const auto made = ownership_.entries().find(group);

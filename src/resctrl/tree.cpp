@@ -31,4 +31,8 @@ Result<std::vector<pid_t>> Tree::read_tasks(const std::string& group) const {
   return resctrl::read_tasks(*filesystem_, group);
 }
 
+Result<resctrl::Members> Tree::read_members(const std::string& group) const {
+  return resctrl::read_members(*filesystem_, group);
+}
+
 }  // namespace rdtd

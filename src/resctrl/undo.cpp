@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/resctrl/members.hpp"
 #include "rdtd/resctrl/read.hpp"
 #include "rdtd/resctrl/transaction.hpp"
 
@@ -46,10 +47,15 @@ void Transaction::put_tasks_back(const std::string& group, std::vector<std::stri
   const auto tasks = filesystem_.open_tasks(group);
   if (!tasks) return problems.push_back(tasks.error().text());
   int failed = 0;
-  for (const std::string_view line : split(known->second, '\n'))
-    if (const auto tid = parse_unsigned<uint32_t>(line); tid && *tid != 0)
-      if (const int error = (*tasks)->add(static_cast<pid_t>(*tid)); error != 0 && error != ESRCH)
-        failed = error;
+  const Members members = parse_members(known->second);
+  for (const pid_t tid : members.tasks)
+    if (tid != 0)
+      if (const int error = (*tasks)->add(tid); error != 0 && error != ESRCH) failed = error;
+  for (const unsigned iommu_group : members.iommu_groups)
+    if (const auto put =
+            filesystem_.write(file_of(group, "tasks"), iommu_group_word(iommu_group) + "\n");
+        !put)
+      failed = put.error().code;
   if (failed != 0)
     problems.push_back(
         Error{"put its tasks back in", fmt::format("group '{}'", group), failed, {}}.text());

@@ -106,6 +106,12 @@ TEST_F(AnswersTest, ExplainsAProcess) {
     EXPECT_FALSE(manager->answers().explain(roots, 1000));
   }
   EXPECT_EQ(manager->answers().owner_of(77777), std::nullopt);
+  EXPECT_TRUE(manager->answers().is_of_others(77777, {1000}));
+  EXPECT_TRUE(manager->answers().is_of_others(other, {1001, 1002}));
+  EXPECT_FALSE(manager->answers().is_of_others(other, {1000, 1001}));
+  const pid_t agent =
+      processes.start({.name = "ssh-agent", .identity = {1000, 1000, 1000}, .traceable = false});
+  EXPECT_FALSE(manager->answers().is_of_others(agent, {1001}));
   EXPECT_EQ(manager->answers().tasks_in("redis"), 2U);
   EXPECT_EQ(manager->answers().tasks_in("none"), 0U);
   EXPECT_NE(thread, 0);

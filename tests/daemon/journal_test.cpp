@@ -130,6 +130,22 @@ TEST_F(JournalTest, Loads) {
             "reload\n");
 }
 
+// On kernels that put devices into groups, a removal puts them into the default group.
+TEST_F(JournalTest, ARemovedGroupWithDevices) {
+  ASSERT_EQ(reload(redis_policy + web), "");
+  kernel.resctrl.find("redis")->iommu_groups = {5, 7};
+  kernel.resctrl.find("web")->iommu_groups = {6};
+  (void)logged();
+  ASSERT_EQ(reload(web), "");
+  EXPECT_TRUE(logged().starts_with("warning: removed group 'redis', which had IOMMU groups 5,7\n"));
+  EXPECT_EQ(wait([this](Manager::Done done) { manager->changes().reset(std::move(done)); }), "");
+  EXPECT_EQ(logged(),
+            "warning: removed group 'web', which had IOMMU group 6\n"
+            "info: all groups that rdtd made were removed; no policy is in force until the next "
+            "reload\n");
+  EXPECT_EQ(kernel.resctrl.find("")->iommu_groups, (std::set<unsigned>{5, 6, 7}));
+}
+
 TEST_F(JournalTest, TheEndOfAManualAssignment) {
   ASSERT_EQ(reload(redis_policy + web), "");
   const pid_t pid = assigned("web");

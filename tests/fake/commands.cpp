@@ -7,6 +7,7 @@
 
 #include "fake/kernel_text.hpp"
 #include "fake/resctrl.hpp"
+#include "rdtd/resctrl/members.hpp"
 
 namespace rdtd::fake {
 
@@ -103,6 +104,11 @@ int Resctrl::write_tasks(Group& group, MonGroup* mon, std::string_view text) {
     const size_t comma = text.find(',');
     const std::string_view word = strim(text.substr(0, comma));
     text = comma == std::string_view::npos ? "" : text.substr(comma + 1);
+    if (const auto device = resctrl::parse_members(word).iommu_groups; !device.empty()) {
+      for (Group& one : groups) one.iommu_groups.erase(*device.begin());
+      group.iommu_groups.insert(*device.begin());
+      continue;
+    }
     const auto tid = parse_int(word);
     if (!tid) {
       status.print(fmt::format("Task list parsing error pid {}\n", word));
@@ -140,6 +146,9 @@ std::string Resctrl::tasks_text(const Group& group, const MonGroup* mon) const {
   for (const auto& [tid, task] : tasks)
     if (task.closid == group.closid && (mon == nullptr || task.rmid == mon->rmid))
       out += fmt::format("{}\n", tid);
+  if (mon == nullptr)
+    for (const unsigned device : group.iommu_groups)
+      out += resctrl::iommu_group_word(device) + "\n";
   return out;
 }
 

@@ -132,6 +132,7 @@ void Resctrl::remove_control_group(Group& group) {
     for (auto& [tid, task] : tasks)
       if (task.closid == group.closid) task = {root().closid, root().rmid};
     root().cpus.insert(group.cpus.begin(), group.cpus.end());
+    root().iommu_groups.insert(group.iommu_groups.begin(), group.iommu_groups.end());
     free_rmid(group.rmid);
     for (const MonGroup& child : group.mon_groups) free_rmid(child.rmid);
   }

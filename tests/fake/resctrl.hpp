@@ -79,6 +79,7 @@ struct Group {
   std::vector<MonGroup> mon_groups;
   uint64_t inode = 0;
   Assigned assigned = {};
+  std::set<unsigned> iommu_groups = {};  // of devices
 };
 
 // It is or becomes a pseudo-locked region.

@@ -433,5 +433,25 @@ TEST_F(BusTest, AssignmentsGoToRootAndTheOwner) {
   wait_for([&] { return !manager_.watched; });
 }
 
+// It costs time to learn whose a process is that cannot be traced.
+TEST_F(BusTest, WhoSubscribesPaysForTheOwners) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can connect as two users";
+  start_all();
+  const auto assign = [&](int count) {
+    manager_.owners_asked = 0;
+    for (int i = 0; i < count; i++) service_->emit_assigned(12, "web", "a.toml:1");
+    return manager_.owners_asked;
+  };
+  manager_.process_owner = neighbor;
+  manager_.owner_takes = 10'000;
+  EXPECT_EQ(call(connect(0), "Subscribe").error(), "");
+  EXPECT_EQ(assign(10), 0);
+  EXPECT_EQ(call(connect(stranger), "Subscribe").error(), "");
+  EXPECT_EQ(assign(10), 0);
+  manager_.is_traceable = false;
+  EXPECT_EQ(assign(10), 10);
+  EXPECT_LT(assign(200), 100);
+}
+
 }  // namespace
 }  // namespace rdtd

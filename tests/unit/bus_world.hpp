@@ -22,6 +22,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "fields.hpp"
 #include "names.hpp"
@@ -164,7 +165,12 @@ class FakeManager final : public Changes, public Reads, public LogControl {
             .last_reload_error = "full",
             .last_reload_error_public = "public"};
   }
+  bool is_of_others(pid_t, const std::set<uid_t>& users) override {
+    return is_traceable && !users.contains(process_owner);
+  }
   std::optional<uid_t> owner_of(pid_t pid) override {
+    owners_asked++;
+    for (const uint64_t begin = thread_time(); thread_time() - begin < owner_takes;) continue;
     return pid == 404 ? std::nullopt : std::optional(process_owner);
   }
   void watch_assignments(bool on) override { watched = on; }
@@ -180,6 +186,9 @@ class FakeManager final : public Changes, public Reads, public LogControl {
   int lingers = lists_after_end;
   std::vector<std::string> updates;  // texts
   uid_t process_owner = 7;
+  bool is_traceable = true;
+  int owners_asked = 0;
+  uint64_t owner_takes = 0;                   // microseconds
   std::chrono::microseconds explain_takes{};  // of processor time
   int reloads = 0, adopts = 0, checks = 0, plans = 0, assigns = 0, counted = 0, resumes = 0;
   bool watched = false;

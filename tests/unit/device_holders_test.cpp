@@ -31,9 +31,10 @@ class DeviceHoldersTest : public Files {
       std::filesystem::create_directories(root_ / "proc" / pid / "fd");
     }
   }
-  [[nodiscard]] std::string find() {
+  [[nodiscard]] std::string find(
+      std::chrono::milliseconds of_user = proc::DeviceHolders::default_of_user) {
     proc::DeviceHolders holders((root_ / "proc").string(), (root_ / "devices").string(),
-                                std::chrono::seconds(20));
+                                std::chrono::seconds(20), of_user);
     return holders.find("buffer").value_or("nobody");
   }
   static std::string status(uid_t user, gid_t group, const char* state = "S (sleeping)") {
@@ -112,6 +113,34 @@ TEST_F(DeviceHoldersTest, AMapOfAProcessThatCouldNotOpenTheDevice) {
                                std::filesystem::perms::owner_read);
   put("proc/812/maps", "7f00-7f10 rw-s 00000000 00:06 731 /dev/pseudo_lock/buffer\n");
   EXPECT_EQ(find(), "process 812 (app) has /dev/pseudo_lock/buffer open");
+}
+
+// A user can have so many descriptors open that looking at them takes minutes, and can start a
+// set-uid program with them.
+TEST_F(DeviceHoldersTest, ProcessesThatCouldNotOpenTheDeviceHaveLimitedTime) {
+  put("proc/1/root/dev/pseudo_lock/buffer", "");
+  std::filesystem::permissions(root_ / "proc/1/root/dev/pseudo_lock/buffer",
+                               std::filesystem::perms::owner_read);
+  open_in_812("/dev/zero");
+  const std::string holder = "process 812 (app) has /dev/pseudo_lock/buffer open";
+  const auto owner = std::to_string(::getuid());
+  const struct {
+    std::string users;  // real, effective, saved, of filesystems
+    int milliseconds;
+    std::string found;
+  } rows[] = {
+      {"2201\t2201\t2201\t2201", 200, holder},
+      {"2201\t2201\t2201\t2201", 0, "nobody"},
+      {"2201\t0\t0\t0", 200, holder},
+      {"2201\t0\t0\t0", 0, "nobody"},
+      {owner + "\t2201\t2201\t2201", 0, holder},
+      {"0\t0\t0\t0", 0, holder},
+  };
+  for (const auto& row : rows) {
+    put("proc/812/status", "Name:\tapp\nState:\tS (sleeping)\nUid:\t" + row.users +
+                               "\nGid:\t9\t9\t9\t9\nGroups:\t \n");
+    EXPECT_EQ(find(std::chrono::milliseconds(row.milliseconds)), row.found) << row.users;
+  }
 }
 
 TEST_F(DeviceHoldersTest, ANumberThatCannotBeRead) {

@@ -193,6 +193,34 @@ TEST(Diagnose, Troubles) {
        "problem sys-fs-resctrl.mount has failed: it has the option cdp, and the processor has no "
        "cdp_l3 -> systemctl edit sys-fs-resctrl.mount, remove cdp from Options=, then systemctl "
        "restart sys-fs-resctrl.mount rdtd\n"},
+      {"mba_MBps, and the processor counts no bandwidth",
+       [](MachineFacts& facts) {
+         facts.mount_options.reset();
+         facts.failed_mount_options = "mba_MBps";
+       },
+       "problem sys-fs-resctrl.mount has failed: it has the option mba_MBps, and the processor has "
+       "neither cqm_mbm_local nor cqm_mbm_total -> systemctl edit sys-fs-resctrl.mount, remove "
+       "mba_MBps from Options=, then systemctl restart sys-fs-resctrl.mount rdtd\n"},
+      {"mba_MBps, and the processor limits no bandwidth",
+       [](MachineFacts& facts) {
+         facts.mount_options.reset();
+         facts.failed_mount_options = "mba_MBps";
+         facts.cpu_flags = {"cat_l3", "cqm_mbm_local"};
+       },
+       "problem sys-fs-resctrl.mount has failed: it has the option mba_MBps, and the processor has "
+       "no mba -> systemctl edit sys-fs-resctrl.mount, remove mba_MBps from Options=, then "
+       "systemctl restart sys-fs-resctrl.mount rdtd\n"},
+      {"mba_MBps, and the processor counts only the whole",
+       [](MachineFacts& facts) {
+         facts.mount_options.reset();
+         facts.failed_mount_options = "mba_MBps";
+         facts.cpu_flags.insert("cqm_mbm_total");
+       },
+       "problem sys-fs-resctrl.mount has failed; it has the options mba_MBps -> journalctl -u "
+       "sys-fs-resctrl.mount and dmesg show why; a processor may not have what an option needs, "
+       "and after EBUSY, resctrl is mounted in another mount namespace: grep resctrl "
+       "/proc/*/mounts shows where; mba_MBps needs a BIOS without sub-NUMA clustering (SNC), and "
+       "on this processor, which has no cqm_mbm_local, Linux 6.14\n"},
       {"a mount that fails for another reason",
        [](MachineFacts& facts) {
          facts.mount_options.reset();
@@ -211,6 +239,23 @@ TEST(Diagnose, Troubles) {
        "the default group uses 1, rdtd 0, others 7 (COS1, COS2, COS3, COS4, COS5 and 2 more) -> "
        "remove groups of others that nobody needs, for example: rmdir /r/COS1; pqos leaves COS "
        "groups behind, which only rmdir removes\n"},
+      {"out of CLOSIDs, and some groups are in use",
+       [](MachineFacts& facts) {
+         facts.foreign_groups = {"BE", "COS1", "COS2", "LS", "a", "b"};
+         facts.used = {"BE", "COS2", "LS"};
+       },
+       "warning no CLOSID is free: of 8 CLOSIDs, the default group uses 1, rdtd 1, others 6 (BE, "
+       "COS1, COS2, LS, a and 1 more) -> remove groups of others that nobody needs, for example: "
+       "rmdir /r/COS1; pqos leaves COS groups behind, which only rmdir removes\n"},
+      {"out of CLOSIDs, and all groups are in use",
+       [](MachineFacts& facts) {
+         facts.num_closids = 3;
+         facts.foreign_groups = {"BE"};
+         facts.used = {"BE"};
+       },
+       "warning no CLOSID is free: of 3 CLOSIDs, the default group uses 1, rdtd 1, others 1 (BE) "
+       "-> each of the groups of others is in use, by tasks, CPUs or devices: ask who made them; "
+       "rmdir /r/NAME removes one; pqos leaves COS groups behind, which only rmdir removes\n"},
       {"too many groups", [](MachineFacts& facts) { facts.policy_groups.assign(8, "g"); },
        "problem no CLOSID is free: the policy has 8 groups, but rdtd can create 7; of 8 CLOSIDs, "
        "the default group uses 1, rdtd 1, others 0 -> use fewer groups\n"},
@@ -372,6 +417,15 @@ TEST(Diagnose, Rmids) {
        "mon_groups/pqos-51-3, mon_groups/pqos-51-4, mon_groups/pqos-51-5 and 25 more) -> remove "
        "monitoring groups of others that nobody needs, for example: rmdir "
        "/r/mon_groups/pqos-51-1\n"},
+      {"a monitoring group is in use",
+       [&](MachineFacts& facts) {
+         taken_by_others(facts, 2);
+         facts.num_rmids = 4;
+         facts.used = {"mon_groups/pqos-51-1"};
+       },
+       "warning no RMID is free: of 4 RMIDs, the default group uses 1, rdtd 1, others 2 "
+       "(mon_groups/pqos-51-1, mon_groups/pqos-51-2) -> remove monitoring groups of others that "
+       "nobody needs, for example: rmdir /r/mon_groups/pqos-51-2\n"},
       {"control groups of others alone",
        [&](MachineFacts& facts) {
          taken_by_others(facts, 0);

@@ -123,5 +123,27 @@ TEST_F(Files, ListIsSorted) {
   EXPECT_EQ(listed, "a b/ c/ d ");
 }
 
+// What another user can put in the place of a directory that root has just made.
+TEST_F(Files, WhatWasMadeIsNoOthers) {
+  put("full/keep", "1");
+  for (const char* name : {"made", "shared"}) fs::create_directory(root_ / name);
+  fs::create_directory_symlink("made", root_ / "link");
+  fs::permissions(root_ / "made", fs::perms::owner_all);
+  fs::permissions(root_ / "shared", fs::perms::all);
+  put("file", "");
+  const auto directory = Directory::open(root_.string());
+  EXPECT_TRUE(directory->open_made("made"));
+  for (const char* name : {"full", "shared", "link", "file", "nowhere"}) {
+    const auto made = directory->open_made(name);
+    EXPECT_EQ(made ? "" : made.error().text(),
+              "cannot make " + root_.string() + "/" + name +
+                  ": another user has exchanged it: use a directory in which only you can rename "
+                  "files");
+  }
+  if (::geteuid() != 0) return;
+  ASSERT_EQ(::chown((root_ / "made").c_str(), 65534, 65534), 0);
+  EXPECT_FALSE(directory->open_made("made"));
+}
+
 }  // namespace
 }  // namespace rdtd

@@ -127,6 +127,18 @@ TEST_F(KernelTest, Counters) {
             "redis/m MB 1000 mbm_total_bytes=5\n");
 }
 
+// Kernels that put devices into groups name them in the same file.
+TEST_F(KernelTest, IommuGroups) {
+  put("redis/tasks", "12\niommu_group:7\n3\niommu_group:5\niommu_group:\niommu_group:x\n");
+  const auto members = resctrl::read_members(*kernel_, "redis");
+  ASSERT_TRUE(members);
+  EXPECT_EQ(members->tasks, (std::vector<pid_t>{3, 12}));
+  EXPECT_EQ(members->iommu_groups, (std::set<unsigned>{5, 7}));
+  EXPECT_EQ(resctrl::iommu_groups_text(members->iommu_groups), "IOMMU groups 5,7");
+  EXPECT_EQ(resctrl::iommu_groups_text({5}), "IOMMU group 5");
+  EXPECT_EQ(resctrl::iommu_groups_text({}), "");
+}
+
 // Programs that only look at resctrl read the same.
 TEST_F(KernelTest, ATreeReadsCountersAndTasks) {
   put("mon_data/mon_L3_00/llc_occupancy", "4096\n");

@@ -39,6 +39,18 @@ TEST(CpuList, ParseAfterFormat) {
     EXPECT_EQ(format_cpu_list(parse_cpu_list(row.text).value()), row.formatted) << row.text;
   for (const char* bad : {"a", "1-", "-1", "3-1", "1,,2", "70000", "1 2"})
     EXPECT_FALSE(parse_cpu_list(bad)) << bad;
+  const struct {
+    const char* text;
+    size_t most;
+    bool listed;
+  } limits[] = {{"0-3", 4, true},         {"0-3", 3, false},
+                {"0,2,4", 2, false},      {"0-1,0-1", 2, true},
+                {"0-65535", 1024, false}, {"0-65535", 65536, true},
+                {"0-1,2-3", 3, false},    {"", 0, true}};
+  for (const auto& row : limits)
+    EXPECT_EQ(parse_cpu_list(row.text, row.most).has_value(), row.listed) << row.text;
+  EXPECT_TRUE(parse_cpu_list_with_exceptions("0-3,^2", 4));
+  EXPECT_FALSE(parse_cpu_list_with_exceptions("0-4,^2", 4));
 }
 
 TEST(CpuList, Masks) {

@@ -245,5 +245,24 @@ constexpr PolicyAndErrors rule_errors[] = {
 
 TEST(PolicyRules, Errors) { expect_errors(rule_errors); }
 
+// 40 bytes name 1,024 of them, each a condition of its own.
+TEST(PolicyRules, NameALimitedNumberOfVirtualCpus) {
+  std::string text;
+  for (int i = 0; i < 66; i++)
+    text += "[[rule]]\ngroup = \"default\"\nvm = \"web\"\nvcpu = \"0-1023\"\n";
+  text += "[[rule]]\ngroup = \"default\"\nvm = \"web\"\nvcpu = \"0-65535,^9\"\n";
+  EXPECT_EQ(test::diagnostics(text),
+            R"(p.toml:260:8: error: the rules of a policy name 65536 virtual CPUs at most
+  260 | vcpu = "0-1023"
+      |        ^~~~~~~~ leave 'vcpu' out of some: 'vm' alone is the whole machine
+p.toml:264:8: error: the rules of a policy name 65536 virtual CPUs at most
+  264 | vcpu = "0-1023"
+      |        ^~~~~~~~ leave 'vcpu' out of some: 'vm' alone is the whole machine
+p.toml:268:8: error: '0-65535,^9' is not a list of virtual CPUs
+  268 | vcpu = "0-65535,^9"
+      |        ^~~~~~~~~~~~ write "0-3" or "0,2"
+)");
+}
+
 }  // namespace
 }  // namespace rdtd

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "context.hpp"
 #include "lock_devices.hpp"
 #include "metrics_text.hpp"
 #include "rdtd/base/text.hpp"
@@ -31,6 +32,15 @@ std::string shown(const std::vector<Usage>& usage) {
     out += "\n";
   }
   return out;
+}
+
+// Whoever has rdtd's name, or rdtd-observer's, on the bus chose the text.
+TEST(Report, AnAnswerOfTheBusDrivesNoTerminal) {
+  testing::internal::CaptureStderr();
+  (void)report(Client::Failure{Client::Failure::Kind::timed_out, "\x1b]0;owned\a\x1b[2Jhello"});
+  (void)report(Client::Failure{Client::Failure::Kind::refused, "p.toml:1: \x1b[2J\n  1 | x\n"});
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "rdtctl: ?]0;owned??[2Jhello\np.toml:1: ?[2J\n  1 | x\n");
 }
 
 // What several kinds of domains count is the same traffic, whatever the order of their names.

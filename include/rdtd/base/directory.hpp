@@ -3,6 +3,7 @@
 // that is removed and created again is not mistaken for the old one.
 #pragma once
 
+#include <dirent.h>
 #include <sys/types.h>
 
 #include <functional>
@@ -28,6 +29,10 @@ class Directory {
   // opened, and no open waits.
   [[nodiscard]] static Result<Directory> open_untrusted(std::string path);
   [[nodiscard]] Result<Directory> open_directory(const std::string& name) const;
+  // A directory that the caller has just made. Who may write to this one can have put another one
+  // in its place, or a link: this refuses a link, what others may write to or own, and what has
+  // contents.
+  [[nodiscard]] Result<Directory> open_made(const std::string& name) const;
   // openat(2) with O_CLOEXEC. `mode` applies if the file is created.
   [[nodiscard]] Result<UniqueFd> open_file(const std::string& name, int flags,
                                            mode_t mode = 0600) const;
@@ -56,6 +61,8 @@ class Directory {
   };
   // Without "." and "..", sorted by name.
   [[nodiscard]] Result<std::vector<Entry>> list() const;
+  // Whether a name is wanted; in no particular order. It ends at that one, and has no list of them.
+  [[nodiscard]] Result<bool> any_name(const std::function<bool(const std::string&)>& wanted) const;
 
   [[nodiscard]] int fd() const { return fd_.get(); }
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -75,6 +82,8 @@ class Directory {
                                         const Replacement& how) const;
   [[nodiscard]] Result<void> replace(const std::string& name, std::string_view text,
                                      const Replacement& how) const;
+  // Until the function returns true for an entry; whether it did.
+  [[nodiscard]] Result<bool> walk(const std::function<bool(const dirent&)>& wanted) const;
   [[nodiscard]] Result<std::pair<std::string, UniqueFd>> make_temporary(const std::string& name,
                                                                         mode_t mode) const;
   Directory(UniqueFd fd, std::string path, Links links)

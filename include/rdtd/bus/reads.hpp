@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -172,8 +173,10 @@ class Reads {
   // The number of threads in a group now; 0 if there is no such group.
   [[nodiscard]] virtual size_t tasks_in(const std::string& group) = 0;
   [[nodiscard]] virtual ManagerProperties properties() = 0;
-  // The effective user of a process; nothing if it has ended.
+  // Who may see the process (Identity::owner); nothing if it has ended.
   [[nodiscard]] virtual std::optional<uid_t> owner_of(pid_t pid) = 0;
+  // Whether it is, for all that can be seen at little cost, none of these users'.
+  [[nodiscard]] virtual bool is_of_others(pid_t pid, const std::set<uid_t>& users) = 0;
   // Whether anybody subscribes to assignments.
   virtual void watch_assignments(bool on) = 0;
 };

@@ -2,6 +2,7 @@
 // (Documentation/admin-guide/kernel-parameters.rst, cpu lists), and as its masks.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,10 +12,16 @@ namespace rdtd {
 
 using CpuSet = std::set<unsigned>;
 
-// Numbers and ranges with commas between them; the empty text is the empty set. Numbers to 65535.
-[[nodiscard]] std::optional<CpuSet> parse_cpu_list(std::string_view text);
-// The same with exceptions, as libvirt has them: "0-3,^2" is 0-1,3.
-[[nodiscard]] std::optional<CpuSet> parse_cpu_list_with_exceptions(std::string_view text);
+// Numbers to 65535.
+constexpr size_t cpu_numbers = size_t{1} << 16;
+
+// Numbers and ranges with commas between them; the empty text is the empty set. Nothing for more
+// than `most` CPUs, which costs no time then: a short text can name very many.
+[[nodiscard]] std::optional<CpuSet> parse_cpu_list(std::string_view text,
+                                                   size_t most = cpu_numbers);
+// The same with exceptions, which count too, as libvirt has them: "0-3,^2" is 0-1,3.
+[[nodiscard]] std::optional<CpuSet> parse_cpu_list_with_exceptions(std::string_view text,
+                                                                   size_t most = cpu_numbers);
 [[nodiscard]] std::string format_cpu_list(const CpuSet& cpus);
 // Hexadecimal words of 32 CPUs, the highest first: "1,0000000f".
 [[nodiscard]] std::string format_cpu_mask(const CpuSet& cpus);

@@ -53,6 +53,8 @@ class Transaction {
     bool existed = false;  // before the steps
   };
   [[nodiscard]] const std::optional<Failed>& failed() const { return failed_; }
+  // What `tasks` of a group said before the steps removed it; of others "".
+  [[nodiscard]] std::string tasks_before(const std::string& group) const;
   // Whether the failure left everything as it was.
   [[nodiscard]] bool undone() const { return undone_; }
   // Whether it failed since a region that goes must be taken for open. Then all is as it was.
@@ -105,7 +107,7 @@ class Transaction {
   std::vector<Step> tried_;   // also the one that failed
   std::set<std::string> touched_;
   std::set<std::string> made_;
-  std::map<std::string, std::string> tasks_;  // of the groups that were removed: thread ids
+  std::map<std::string, std::string> tasks_;  // of the groups that were removed
   std::optional<Error> unrecorded_;
   std::optional<Failed> failed_;
   bool found_open_device_ = false;

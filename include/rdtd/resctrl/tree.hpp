@@ -9,6 +9,7 @@
 #include "rdtd/model/machine.hpp"
 #include "rdtd/model/counters.hpp"
 #include "rdtd/resctrl/kernel.hpp"
+#include "rdtd/resctrl/members.hpp"
 
 namespace rdtd {
 
@@ -23,6 +24,8 @@ class Tree {
   // As in rdtd/resctrl/counters.hpp.
   [[nodiscard]] Result<std::vector<DomainCounters>> read_counters() const;
   [[nodiscard]] Result<std::vector<pid_t>> read_tasks(const std::string& group) const;
+  // As in rdtd/resctrl/members.hpp.
+  [[nodiscard]] Result<resctrl::Members> read_members(const std::string& group) const;
   [[nodiscard]] const std::string& path() const { return filesystem_->path(); }
   [[nodiscard]] resctrl::Filesystem& filesystem() const { return *filesystem_; }
 
