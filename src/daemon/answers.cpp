@@ -158,11 +158,10 @@ std::optional<uid_t> Answers::owner_of(pid_t pid) {
   return status ? std::optional(status->identity.owner()) : std::nullopt;
 }
 
-// The files of a process that cannot be traced are root's.
 bool Answers::is_of_others(pid_t pid, const std::set<uid_t>& users) {
   const auto process = core_.system.processes.open(pid);
-  const auto owner = process ? (*process)->owner() : std::unexpected(process.error());
-  return !owner || (*owner != 0 && !users.contains(*owner));
+  const auto user = process ? (*process)->owner() : std::unexpected(process.error());
+  return !user || !users.contains(*user);
 }
 
 std::expected<Explanation, Refusal> Answers::explain(pid_t pid, std::optional<uid_t> owner) {

@@ -109,9 +109,8 @@ TEST_F(AnswersTest, ExplainsAProcess) {
   EXPECT_TRUE(manager->answers().is_of_others(77777, {1000}));
   EXPECT_TRUE(manager->answers().is_of_others(other, {1001, 1002}));
   EXPECT_FALSE(manager->answers().is_of_others(other, {1000, 1001}));
-  const pid_t agent =
-      processes.start({.name = "ssh-agent", .identity = {1000, 1000, 1000}, .traceable = false});
-  EXPECT_FALSE(manager->answers().is_of_others(agent, {1001}));
+  const pid_t set_uid = processes.start({.name = "su", .identity = {0, 0, 1000}});
+  EXPECT_TRUE(manager->answers().is_of_others(set_uid, {1000}));
   EXPECT_EQ(manager->answers().tasks_in("redis"), 2U);
   EXPECT_EQ(manager->answers().tasks_in("none"), 0U);
   EXPECT_NE(thread, 0);
