@@ -22,17 +22,9 @@ std::string lacking(const MachineFacts& facts, std::string_view option) {
   if (option == "cdpl2" && lacks("cdp_l2")) return "no cdp_l2";
   if (option != "mba_MBps") return "";
   if (lacks("mba")) return "no mba";
-  return lacks("cqm_mbm_local") && lacks("cqm_mbm_total") ? "neither cqm_mbm_local nor cqm_mbm_total"
-                                                          : "";
-}
-
-// What else the option needs, where the processor could have it.
-std::string also_needed(const MachineFacts& facts, const std::vector<std::string_view>& options) {
-  if (std::ranges::find(options, "mba_MBps") == options.end()) return "";
-  return fmt::format("; mba_MBps needs a BIOS without sub-NUMA clustering (SNC){}",
-                     may_have(facts, "cqm_mbm_local")
-                         ? ""
-                         : ", and on this processor, which has no cqm_mbm_local, Linux 6.14");
+  return lacks("cqm_mbm_local") && lacks("cqm_mbm_total")
+             ? "neither cqm_mbm_local nor cqm_mbm_total"
+             : "";
 }
 
 // Of AMD and Hygon: they throttle by rates.
@@ -42,6 +34,15 @@ bool is_rated(const MachineFacts& facts) {
 
 bool is_arm(const MachineFacts& facts) {
   return facts.architecture == MachineFacts::Architecture::arm64;
+}
+
+// What else the option needs, where the processor could have it.
+std::string also_needed(const MachineFacts& facts, const std::vector<std::string_view>& options) {
+  if (is_arm(facts) || std::ranges::find(options, "mba_MBps") == options.end()) return "";
+  return fmt::format("; mba_MBps needs a BIOS without sub-NUMA clustering (SNC){}",
+                     may_have(facts, "cqm_mbm_local")
+                         ? ""
+                         : ", and on this processor, which has no cqm_mbm_local, Linux 6.14");
 }
 
 bool is_cdp(std::string_view option) { return option == "cdp" || option == "cdpl2"; }
