@@ -105,8 +105,10 @@ Bandwidth share_of(const Bandwidth& of_class, const Bandwidth& of_partition) {
   return out;
 }
 
+// All of a machine's bandwidth has a word that each machine takes.
 std::string bandwidth_forms(const Bandwidth& bandwidth) {
   std::string out;
+  if (bandwidth.percent.value_or(0) >= 100 && !bandwidth.megabytes) return "\"unlimited\"";
   if (bandwidth.percent) out = fmt::format("\"{:.4g}%\"", std::min(*bandwidth.percent, 100.0));
   if (!bandwidth.megabytes) return out;
   // It writes the number as it is, and the kernel's MBps are MiB/s.
@@ -184,8 +186,9 @@ class GoresctrlImport {
   // What the partitions have together, by cache.
   std::map<std::string, ByDomain<unsigned>> percent_;
   bool has_masks_ = false;
-  bool rounds_ = false;    // to whole ways, otherwise than a policy does
-  bool overlaps_ = false;  // two classes share ways that a policy may give to one
+  bool rounds_ = false;        // to whole ways, otherwise than a policy does
+  bool only_percent_ = false;  // an amount of bandwidth without a rate
+  bool overlaps_ = false;      // two classes share ways that a policy may give to one
 };
 
 // SYSTEM_DEFAULT until 2021.
@@ -213,7 +216,9 @@ Refused GoresctrlImport::add_class(const YamlNode& node, Partition& partition) {
     const Bandwidth* found = value_for_domain(bandwidths, domain);
     const Bandwidth* of = value_for_domain(partition.bandwidths, domain);
     const Bandwidth own = found == nullptr ? Bandwidth{} : *found;
-    policy->amounts["mb"][domain] = bandwidth_forms(of == nullptr ? own : share_of(own, *of));
+    const std::string& forms = policy->amounts["mb"][domain] =
+        bandwidth_forms(of == nullptr ? own : share_of(own, *of));
+    only_percent_ = only_percent_ || forms.ends_with("%\"");
   }
   groups_ += fmt::format("\n[group.{}]\n", toml_key(name));
   if (!partition.caches.empty())
@@ -351,6 +356,11 @@ ImportedText GoresctrlImport::run(std::string_view text) {
     head +=
         "# In goresctrl, the shares of a partition's classes all begin at its lowest way; rdtd "
         "places\n# them side by side while there is room.\n";
+  if (only_percent_)
+    head +=
+        "# On AMD, and on a mount with mba_MBps, bandwidth is a rate: there, write both forms, "
+        "such "
+        "as\n# mb = [\"50%\", \"8 GB/s\"].\n";
   return head + out + partition_tables_ + groups_ + default_group();
 }
 

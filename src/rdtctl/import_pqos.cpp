@@ -264,12 +264,14 @@ std::string classes_elsewhere(std::string_view option, std::string_view value) {
     value = option.substr(sign + 1);
     option = option.substr(0, sign);
   }
-  if (option == "-f" || option == "--config-file")
+  // Many take -c for the option of a file.
+  const bool is_profile = option == "-c" || option == "--profile-set";
+  if (option == "-f" || option == "--config-file" || (is_profile && value.contains('/')))
     return fmt::format(
         "of the file '{}', write what is behind 'alloc-class-set:' as a value of -e, and what is "
         "behind 'alloc-assoc-set:' as one of -a",
         printable(value));
-  if (option == "-c" || option == "--profile-set")
+  if (is_profile)
     return fmt::format(
         "'{}' is a profile of pqos: 'pqos -s' shows its masks once it is set, and then 'rdtctl "
         "import' writes a policy of them if pqos has set them by --iface=os",
