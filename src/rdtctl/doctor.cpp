@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <map>
 #include <set>
 
@@ -144,16 +143,6 @@ bool lacks_observer(Client& client) {
   return !observed && observed.error().unreachable();
 }
 
-// What cannot be read is taken for used.
-bool is_used(const TreeMachine& machine, const std::string& directory) {
-  const Snapshot& now = machine.snapshot;
-  const auto group = now.groups.find(directory);
-  if (group != now.groups.end() && !group->second.cpus.empty()) return true;
-  if (now.mon_cpus.contains(directory)) return true;
-  const auto members = machine.tree.read_members(directory);
-  return !members || !members->tasks.empty() || !members->iommu_groups.empty();
-}
-
 MachineFacts find_facts(const Context& context) {
   MachineFacts facts;
   read_kernel(context, facts);
@@ -172,9 +161,7 @@ MachineFacts find_facts(const Context& context) {
   } else {
     if (!context.snapshot_given) facts.offered = offered(*machine);
     read_groups(machine->capabilities, machine->snapshot, policy, facts);
-    for (const auto* names : {&facts.foreign_groups, &facts.foreign_rmids})
-      std::ranges::copy_if(*names, std::inserter(facts.used, facts.used.end()),
-                           [&](const std::string& name) { return is_used(*machine, name); });
+    find_used(machine->tree.filesystem(), machine->snapshot, facts);
     for (const auto& [resource, info] : machine->capabilities.caches)
       if (info.cbm_mask.empty()) facts.caches_without_ways.emplace_back(to_string(resource));
     read_counted_traffic(*machine, facts);

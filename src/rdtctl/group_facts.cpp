@@ -1,10 +1,12 @@
 #include "group_facts.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 
 #include "rdtd/policy/monitor_template.hpp"
+#include "rdtd/resctrl/members.hpp"
 
 namespace rdtd {
 
@@ -61,6 +63,18 @@ void read_groups(const Capabilities& capabilities, const Snapshot& now, const Po
   facts.num_rmids = capabilities.shared_rmids();
   find_rmid_holders(now, own, facts);
   facts.rmids_needed = groups_with_rmids(policy).size();
+}
+
+void find_used(const resctrl::Filesystem& filesystem, const Snapshot& now, MachineFacts& facts) {
+  const auto is_used = [&](const std::string& name) {
+    const auto group = now.groups.find(name);
+    if (group != now.groups.end() && !group->second.cpus.empty()) return true;
+    if (now.mon_cpus.contains(name)) return true;
+    const auto members = resctrl::read_members(filesystem, name);
+    return !members || !members->tasks.empty() || !members->iommu_groups.empty();
+  };
+  for (const auto* names : {&facts.foreign_groups, &facts.foreign_rmids})
+    std::ranges::copy_if(*names, std::inserter(facts.used, facts.used.end()), is_used);
 }
 
 }  // namespace rdtd

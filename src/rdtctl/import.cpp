@@ -34,7 +34,7 @@ LeftOutByGroup left_out_of(const TreeMachine& machine) {
     const std::string counter = limited_counter(machine, directory);
     if (!counter.empty() && counter != of_new_groups)
       out[directory].push_back(
-          {"mba_MBps_event, " + counter,
+          {"mba_MBps_event = " + counter,
            fmt::format("no key of a policy sets it; a new group has {}", of_new_groups)});
   }
   return out;

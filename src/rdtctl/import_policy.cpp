@@ -302,7 +302,7 @@ ImportedPolicy print(const std::vector<Line>& lines, const Snapshot& snapshot) {
     out.text += fmt::format("\n# {}\n", out.notes.back());
   }
   for (const Line& line : lines) {
-    if (line.heading) out.text += "\n";
+    if (line.heading || &line == lines.data()) out.text += "\n";
     if (!line.remark.empty() && line.refusal.empty()) {
       out.text += fmt::format("# {}\n", printable(line.remark));
       out.notes.push_back(fmt::format("region '{}': {}", printable(group_label(line.group)),

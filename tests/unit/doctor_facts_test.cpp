@@ -116,6 +116,28 @@ TEST(GroupFacts, Holders) {
   EXPECT_EQ(of_monitoring.num_closids, std::nullopt);
 }
 
+TEST_F(DoctorFacts, GroupsInUse) {
+  put("tasks", "1\n");
+  put("empty/tasks", "");
+  put("tasks_of/tasks", "12\n");
+  put("devices_of/tasks", "iommu_group:5\n");
+  put("cpus_of/tasks", "");
+  put("mon_groups/empty/tasks", "");
+  put("mon_groups/cpus_of/tasks", "");
+  put("mon_groups/tasks_of/tasks", "12\n");
+  const auto tree = resctrl::Kernel::open(root_.string());
+  ASSERT_TRUE(tree);
+  Snapshot now;
+  now.groups["cpus_of"].cpus = {3};
+  now.mon_cpus["mon_groups/cpus_of"] = {3};
+  MachineFacts facts;
+  facts.foreign_groups = {"cpus_of", "devices_of", "empty", "tasks_of", "gone"};
+  facts.foreign_rmids = {"mon_groups/cpus_of", "mon_groups/empty", "mon_groups/tasks_of"};
+  find_used(**tree, now, facts);
+  EXPECT_EQ(facts.used, (std::set<std::string>{"cpus_of", "devices_of", "tasks_of", "gone",
+                                               "mon_groups/cpus_of", "mon_groups/tasks_of"}));
+}
+
 // The CLOSID of somebody's locked memory is free, and nobody is told to remove it.
 TEST(GroupFacts, ARegionOfAnotherTool) {
   const auto tree = resctrl::Kernel::open(RDTD_TEST_DATA "/apollo-lake");
