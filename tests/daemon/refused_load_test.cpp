@@ -176,6 +176,28 @@ TEST_F(RefusedLoadTest, TasksThatCannotBePutBackAreReported) {
   EXPECT_EQ(group_of(redis), "redis");
 }
 
+// The same for devices.
+TEST_F(RefusedLoadTest, DevicesGoBack) {
+  for (auto& [resource, control] : kernel.resctrl.machine.controls) control.num_closids = 2;
+  kernel.resctrl = fake::Resctrl(kernel.resctrl.machine);
+  ASSERT_EQ(reload(redis_policy), "");
+  kernel.resctrl.find("redis")->iommu_groups = {5, 7};
+  const std::string other = "[group.b]\nl3 = \"2 ways\"\n";
+  before("write b/schemata", [&] { fail("write b/schemata", EIO); });
+  EXPECT_EQ(
+      refusal_of(other).text,
+      "cannot write 'L3:0=3;1=3\nMB:0=100;1=100' to /sys/fs/resctrl/b/schemata: Input/output error "
+      "(everything is as it was)");
+  EXPECT_EQ(kernel.resctrl.find("redis")->iommu_groups, (std::set<unsigned>{5, 7}));
+  kernel.calls.reset();
+  before("write b/schemata", [&] {
+    fail("write b/schemata", EIO);
+    fail("write redis/tasks", EPERM);
+  });
+  EXPECT_TRUE(refusal_of(other).text.ends_with(
+      "(not restored: cannot put its tasks back in group 'redis': Operation not permitted)"));
+}
+
 // A CPU that another group was given is back in its own.
 TEST_F(RefusedLoadTest, CpusGoBack) {
   ASSERT_EQ(reload("[group.a]\ncpus = \"1\"\n[group.b]\n"), "");
