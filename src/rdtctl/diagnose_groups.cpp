@@ -89,8 +89,12 @@ void count_rmids(const MachineFacts& facts, std::vector<Finding>& out) {
     if (others.empty()) return "use fewer groups and monitoring groups";
     std::vector<std::string> monitoring;
     std::ranges::copy_if(others, std::back_inserter(monitoring), is_mon_group);
-    if (monitoring.empty()) return how_to_free(facts, others, "groups");
-    return how_to_free(facts, monitoring, "monitoring groups");
+    // An empty control group, if only those are not in use.
+    const auto is_used = [&](const std::string& name) { return facts.used.contains(name); };
+    const bool of_control = std::ranges::all_of(monitoring, is_used) &&
+                            (monitoring.empty() || !std::ranges::all_of(others, is_used));
+    return of_control ? how_to_free(facts, others, "groups")
+                      : how_to_free(facts, monitoring, "monitoring groups");
   };
   const bool none_left = facts.own_rmids >= free_for_us && !others.empty();
   if (facts.rmids_needed > free_for_us)

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "rdtd/resctrl/members.hpp"
 #include "rdtd/resctrl/ownership.hpp"
 #include "rdtd/resctrl/read.hpp"
 #include "print.hpp"
@@ -20,6 +21,14 @@ namespace rdtd {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Threads of this machine mean nothing elsewhere; devices in a group do.
+std::string without_threads(std::string_view tasks) {
+  std::string out;
+  for (const unsigned iommu_group : resctrl::parse_members(tasks).iommu_groups)
+    out += resctrl::iommu_group_word(iommu_group) + "\n";
+  return out;
+}
 
 // Leaves out files that cannot be read, such as those that can only be written.
 Result<void> copy(const Directory& from, const Directory& to) {
@@ -36,7 +45,8 @@ Result<void> copy(const Directory& from, const Directory& to) {
       if (auto copied = copy(*source, *target); !copied) return copied;
       continue;
     }
-    const auto text = entry.name == "tasks" ? Result<std::string>("") : from.read(entry.name);
+    auto text = from.read(entry.name);
+    if (entry.name == "tasks") text = without_threads(text.value_or(""));
     if (!text) continue;
     if (auto written = to.replace_by_umask(entry.name, *text); !written) return written;
   }

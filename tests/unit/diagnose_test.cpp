@@ -426,6 +426,16 @@ TEST(Diagnose, Rmids) {
        "warning no RMID is free: of 4 RMIDs, the default group uses 1, rdtd 1, others 2 "
        "(mon_groups/pqos-51-1, mon_groups/pqos-51-2) -> remove monitoring groups of others that "
        "nobody needs, for example: rmdir /r/mon_groups/pqos-51-2\n"},
+      {"all monitoring groups are in use, and a control group is not",
+       [&](MachineFacts& facts) {
+         taken_by_others(facts, 1);
+         facts.num_rmids = 4;
+         facts.foreign_rmids.emplace_back("COS1");
+         facts.used = {"mon_groups/pqos-51-1"};
+       },
+       "warning no RMID is free: of 4 RMIDs, the default group uses 1, rdtd 1, others 2 "
+       "(mon_groups/pqos-51-1, COS1) -> remove groups of others that nobody needs, for example: "
+       "rmdir /r/COS1\n"},
       {"control groups of others alone",
        [&](MachineFacts& facts) {
          taken_by_others(facts, 0);
