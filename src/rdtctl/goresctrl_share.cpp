@@ -95,12 +95,13 @@ std::string table_by_lists(const ByDomain<std::string>& amounts) {
 }  // namespace
 
 std::optional<GoresctrlShare> parse_share(std::string_view text, unsigned line) {
+  constexpr unsigned most_ways = 32;
   GoresctrlShare out{.text = std::string(text), .line = line, .ways = {}};
   if (text.ends_with('%')) return parse_percentages(std::move(out));
   if (text.starts_with("0x")) {
     out.ways = parse_cbm(text);
-  } else if (const auto list = parse_cpu_list(text); list && !list->empty()) {
-    if (*list->rbegin() >= 32) return std::nullopt;
+  } else if (const auto list = parse_cpu_list(text, most_ways); list && !list->empty()) {
+    if (*list->rbegin() >= most_ways) return std::nullopt;
     out.ways = Cbm{};
     for (const unsigned way : *list) *out.ways = *out.ways | Cbm::range(way, 1);
   }

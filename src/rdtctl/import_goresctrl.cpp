@@ -28,10 +28,26 @@ struct Bandwidth {
   std::optional<double> percent, megabytes;
 };
 
-std::expected<DomainSet, std::string> domains_of(const YamlNode& node) {
+// Short lines name many domains, and those of a partition count again for each of its classes; no
+// file names so many.
+class Named {
+ public:
+  [[nodiscard]] Refused add(size_t domains) {
+    if (domains > left_) return "it names domains of caches more often than a machine has any";
+    left_ -= domains;
+    return std::nullopt;
+  }
+
+ private:
+  size_t left_ = 1'000'000;
+};
+
+std::expected<DomainSet, std::string> domains_of(const YamlNode& node, Named& all) {
   constexpr unsigned highest = 1023;
   if (node.key == "all") return DomainSet{other_domains};
-  const auto ids = parse_cpu_list(node.key);
+  const auto ids = parse_cpu_list(node.key, highest + 1);
+  if (ids)
+    if (auto refused = all.add(ids->size())) return std::unexpected(*std::move(refused));
   if (ids && !ids->empty() && *ids->rbegin() <= highest) return DomainSet(ids->begin(), ids->end());
   return std::unexpected(fmt::format("line {}: '{}' is neither 'all' nor a list of cache ids",
                                      node.line, printable(node.key)));
@@ -54,7 +70,7 @@ bool is_empty_mask(std::string_view text) {
 
 // "unified", "code" and "data" of some domains, or one value for all of them.
 Refused read_cache(const std::string& key, const DomainSet& domains, const YamlNode& node,
-                   GoresctrlShares& out) {
+                   Named& all, GoresctrlShares& out) {
   if (node.children.empty()) {
     const auto share =
         node.values.size() == 1 ? parse_share(node.values[0], node.line) : std::nullopt;
@@ -68,19 +84,20 @@ Refused read_cache(const std::string& key, const DomainSet& domains, const YamlN
   for (const YamlNode& child : node.children) {
     const bool half = child.key == "code" || child.key == "data";
     const bool part = half || child.key == "unified";
-    const auto named = part ? domains : domains_of(child);
+    const auto named = part ? domains : domains_of(child, all);
     if (!named) return named.error();
-    if (auto refused = read_cache(key + (half ? child.key : ""), *named, child, out))
+    if (auto refused = read_cache(key + (half ? child.key : ""), *named, child, all, out))
       return refused;
   }
   return std::nullopt;
 }
 
-Refused read_bandwidth(const DomainSet& domains, const YamlNode& node, ByDomain<Bandwidth>& out) {
+Refused read_bandwidth(const DomainSet& domains, const YamlNode& node, Named& all,
+                       ByDomain<Bandwidth>& out) {
   for (const YamlNode& child : node.children) {
-    const auto named = domains_of(child);
+    const auto named = domains_of(child, all);
     if (!named) return named.error();
-    if (auto refused = read_bandwidth(*named, child, out)) return refused;
+    if (auto refused = read_bandwidth(*named, child, all, out)) return refused;
   }
   for (const std::string& value : node.values) {
     const auto percent = number_before(value, "%");
@@ -117,13 +134,16 @@ std::string bandwidth_forms(const Bandwidth& bandwidth) {
 }
 
 // Reads the allocations of a partition or a class; the keys that are none are for the caller.
-Refused read_allocations(const YamlNode& node, GoresctrlShares& caches,
+Refused read_allocations(const YamlNode& node, Named& all, GoresctrlShares& caches,
                          ByDomain<Bandwidth>& bandwidths) {
   for (const YamlNode& child : node.children) {
     Refused refused;
-    if (child.key == "l3Allocation") refused = read_cache("l3", {other_domains}, child, caches);
-    if (child.key == "l2Allocation") refused = read_cache("l2", {other_domains}, child, caches);
-    if (child.key == "mbAllocation") refused = read_bandwidth({other_domains}, child, bandwidths);
+    if (child.key == "l3Allocation")
+      refused = read_cache("l3", {other_domains}, child, all, caches);
+    if (child.key == "l2Allocation")
+      refused = read_cache("l2", {other_domains}, child, all, caches);
+    if (child.key == "mbAllocation")
+      refused = read_bandwidth({other_domains}, child, all, bandwidths);
     // An amount must not be lost by a slip: without it, a group may fill everything.
     const std::string key = lower(child.key);
     const bool known =
@@ -177,12 +197,13 @@ class GoresctrlImport {
 
   Refused add_partition(const YamlNode& node);
   Refused add_class(const YamlNode& node, Partition& partition);
-  void count(const GoresctrlShares& caches);
+  [[nodiscard]] Refused count(const GoresctrlShares& caches);
   [[nodiscard]] std::string default_group() const;
 
   std::vector<Partition> partitions_;
   std::string partition_tables_, groups_;
   std::set<std::string> names_;  // of groups
+  Named named_;
   // What the partitions have together, by cache.
   std::map<std::string, ByDomain<unsigned>> percent_;
   bool has_masks_ = false;
@@ -203,9 +224,13 @@ Refused GoresctrlImport::add_class(const YamlNode& node, Partition& partition) {
     return fmt::format("line {}: {}", node.line, *problem);
   if (!names_.insert(name).second)
     return fmt::format("line {}: group '{}' is defined twice", node.line, name);
+  // A class has something in each domain of its partition.
+  size_t domains = partition.bandwidths.size();
+  for (const auto& [cache, shares] : partition.caches) domains += shares.size();
+  if (auto refused = named_.add(domains)) return refused;
   GoresctrlShares caches;
   ByDomain<Bandwidth> bandwidths;
-  if (auto refused = read_allocations(node, caches, bandwidths)) return refused;
+  if (auto refused = read_allocations(node, named_, caches, bandwidths)) return refused;
   auto policy = amounts_of_class(caches, partition.caches);
   if (!policy)
     return fmt::format("{} does not fit into partition '{}', from whose lowest way it counts",
@@ -233,8 +258,9 @@ Refused GoresctrlImport::add_partition(const YamlNode& node) {
   if (const auto problem = group_name_problem(node.key))
     return fmt::format("line {}: {}", node.line, *problem);
   Partition& partition = partitions_.emplace_back(Partition{node.key, {}, {}, false});
-  if (auto refused = read_allocations(node, partition.caches, partition.bandwidths)) return refused;
-  count(partition.caches);
+  if (auto refused = read_allocations(node, named_, partition.caches, partition.bandwidths))
+    return refused;
+  if (auto refused = count(partition.caches)) return refused;
   if (!partition.caches.empty())
     partition_tables_ +=
         fmt::format("\n[partition.{}]\n{}", toml_key(partition.name),
@@ -254,8 +280,9 @@ Refused GoresctrlImport::add_partition(const YamlNode& node) {
   return std::nullopt;
 }
 
-void GoresctrlImport::count(const GoresctrlShares& caches) {
+Refused GoresctrlImport::count(const GoresctrlShares& caches) {
   for (const auto& [cache, shares] : caches) {
+    if (auto refused = named_.add(percent_[cache].size())) return refused;
     ByDomain<unsigned> sums;
     for (const int domain : domains_in(percent_[cache], shares)) {
       const unsigned* sum = value_for_domain(percent_[cache], domain);
@@ -267,6 +294,7 @@ void GoresctrlImport::count(const GoresctrlShares& caches) {
     }
     percent_[cache] = std::move(sums);
   }
+  return std::nullopt;
 }
 
 // goresctrl leaves the whole cache to processes of no class. Here nobody else has the ways of a

@@ -55,6 +55,7 @@ class DomainReader {
     lost.push_back(
         fmt::format("line {}: {}; {}", XML_GetCurrentLineNumber(parser_), printable(what), why));
   }
+  [[nodiscard]] std::optional<CpuSet> vcpus_in(const Attributes& attributes);
   [[nodiscard]] Tuning& tuning(const std::string& vcpus);
   void fail(std::string why) {
     if (!problem_) problem_ = std::move(why);
@@ -72,6 +73,7 @@ class DomainReader {
   std::map<std::string, size_t> places_;
   std::set<std::pair<std::string, std::string>> monitors_;
   std::optional<std::string> problem_;
+  size_t named_vcpus_ = 0;
 };
 
 std::string value_of(const Attributes& attributes, const char* key) {
@@ -139,6 +141,16 @@ void DomainReader::on_text(void* self, const XML_Char* text, int length) {
     reader.name.append(text, static_cast<size_t>(length));
 }
 
+// Short texts name many CPUs; no machine has so many.
+std::optional<CpuSet> DomainReader::vcpus_in(const Attributes& attributes) {
+  constexpr size_t most_named = 1'000'000;
+  if (problem_) return std::nullopt;
+  auto vcpus = parse_cpu_list_with_exceptions(value_of(attributes, "vcpus"));
+  if (vcpus && (named_vcpus_ += vcpus->size()) > most_named)
+    fail("it names virtual CPUs more often than a machine has any");
+  return vcpus;
+}
+
 Tuning& DomainReader::tuning(const std::string& vcpus) {
   const auto [place, is_new] = places_.try_emplace(vcpus, tunings.size());
   if (is_new) tunings.emplace_back(vcpus, Tuning{});
@@ -151,7 +163,7 @@ void DomainReader::start(const std::string& element, const Attributes& attribute
   const auto line = XML_GetCurrentLineNumber(parser_);
   if (element == "domain" && !name.empty()) fail_second();
   if (element == "cachetune" || element == "memorytune") {
-    const auto vcpus = parse_cpu_list_with_exceptions(value_of(attributes, "vcpus"));
+    const auto vcpus = vcpus_in(attributes);
     if (!vcpus || vcpus->empty())
       return fail(fmt::format("line {}: {} needs vcpus, such as '0-3,^2'", line, element));
     vcpus_ = format_cpu_list(*vcpus);
@@ -167,7 +179,7 @@ void DomainReader::start(const std::string& element, const Attributes& attribute
 
 // A monitoring group counts the cache and the bandwidth, so that one is enough for both.
 void DomainReader::add_monitor(const Attributes& attributes) {
-  const auto vcpus = parse_cpu_list_with_exceptions(value_of(attributes, "vcpus"));
+  const auto vcpus = vcpus_in(attributes);
   if (!vcpus || vcpus->empty() || vcpus_.empty()) return;
   const std::string list = format_cpu_list(*vcpus);
   if (monitors_.emplace(vcpus_, list).second) tuning(vcpus_).monitored.push_back(list);

@@ -310,6 +310,24 @@ std::span<const ShellWord> command_at(const std::vector<ShellWord>& words, size_
   return rest.first(static_cast<size_t>(end - rest.begin()));
 }
 
+bool is_pqos(const ShellWord& word) { return starts_program(word.text, "pqos"); }
+
+// The first pqos of each command, with what is behind it.
+std::vector<std::span<const ShellWord>> calls_of_pqos(const std::vector<ShellWord>& words,
+                                                      bool on_stop_or_reload) {
+  std::vector<std::span<const ShellWord>> out;
+  for (size_t begin = 0; begin < words.size();) {
+    const auto command = command_at(words, begin);
+    const auto first = std::ranges::find_if(command, [&](const ShellWord& word) {
+      return is_pqos(word) && word.when.empty() != on_stop_or_reload;
+    });
+    if (first != command.end())
+      out.push_back(command.subspan(static_cast<size_t>(first - command.begin())));
+    begin += command.size() + 1;
+  }
+  return out;
+}
+
 bool writes_by_mmio(std::span<const ShellWord> command) {
   for (size_t i = 0; i < command.size(); ++i)
     if (is_of_mmio(command[i].text) ||
@@ -317,8 +335,6 @@ bool writes_by_mmio(std::span<const ShellWord> command) {
       return true;
   return false;
 }
-
-bool is_pqos(const ShellWord& word) { return starts_program(word.text, "pqos"); }
 
 // What rdtctl has for rdtset, whose options end before the command that it starts.
 std::string_view counterpart_of_rdtset(std::span<const ShellWord> words) {
@@ -393,16 +409,13 @@ std::vector<ShellWord> PqosImport::without_stop(std::vector<ShellWord> words) {
     return word.text.starts_with("-e") || word.text.starts_with("-a") ||
            word.text.starts_with("--alloc");
   };
-  bool starts = false;
-  for (size_t i = 0; i < words.size() && !starts; i++)
-    starts = words[i].when.empty() && is_pqos(words[i]) &&
-             std::ranges::any_of(command_at(words, i), changes);
-  if (!starts) return words;
-  for (size_t i = 0; i < words.size(); i++) {
-    if (words[i].when.empty() || !is_pqos(words[i])) continue;
+  if (!std::ranges::any_of(calls_of_pqos(words, false),
+                           [&](const auto& call) { return std::ranges::any_of(call, changes); }))
+    return words;
+  for (const std::span<const ShellWord> call : calls_of_pqos(words, true)) {
     std::string text = "pqos";
-    for (const ShellWord& word : command_at(words, i).subspan(1)) text += " " + word.text;
-    lose(text, words[i].when == "stop"
+    for (const ShellWord& word : call.subspan(1)) text += " " + word.text;
+    lose(text, call.front().when == "stop"
                    ? ", which only runs on a stop: on_stop of [daemon] is for that"
                    : ", which only runs on a reload: 'rdtctl reload' applies the policy again");
   }

@@ -19,6 +19,9 @@ class FixedTexts final : public resctrl::Filesystem {
 
   void fail(const std::string& file, int code) { errors_[file] = code; }
 
+  // How many lists of directories were made.
+  [[nodiscard]] int lists() const { return lists_; }
+
   [[nodiscard]] Result<void> make(const std::string& directory) override { return no(directory); }
   [[nodiscard]] Result<void> remove(const std::string& directory) override { return no(directory); }
   [[nodiscard]] Result<void> write(const std::string& file, std::string_view) override {
@@ -42,6 +45,7 @@ class FixedTexts final : public resctrl::Filesystem {
   }
   [[nodiscard]] Result<std::vector<Entry>> list(const std::string& directory) const override {
     const std::string prefix = directory.empty() ? "" : directory + "/";
+    lists_++;
     std::map<std::string, bool> names;
     for (const auto& [file, text] : files_)
       if (file.starts_with(prefix)) {
@@ -62,6 +66,7 @@ class FixedTexts final : public resctrl::Filesystem {
   std::string path_ = "/resctrl";
   std::map<std::string, std::string> files_;
   std::map<std::string, int> errors_;
+  mutable int lists_ = 0;
 };
 
 inline std::map<std::string, std::string> group_files(const std::string& name,

@@ -249,7 +249,8 @@ TEST(PolicyRules, Errors) { expect_errors(rule_errors); }
 TEST(PolicyRules, NameALimitedNumberOfVirtualCpus) {
   std::string text;
   for (int i = 0; i < 66; i++)
-    text += "[[rule]]\ngroup = \"default\"\nvm = \"web\"\nvcpu = \"0-1023\"\n";
+    text +=
+        "[[rule]]\ngroup = \"default\"\nvm = \"web" + std::to_string(i) + "\"\nvcpu = \"0-1023\"\n";
   text += "[[rule]]\ngroup = \"default\"\nvm = \"web\"\nvcpu = \"0-65535,^9\"\n";
   EXPECT_EQ(test::diagnostics(text),
             R"(p.toml:260:8: error: the rules of a policy name 65536 virtual CPUs at most

@@ -168,6 +168,20 @@ TEST(Read, AssignedCountersOfAnyResource) {
   EXPECT_EQ(mbm_assignments_line(snapshot->mbm_assignments.at("")), "mbm_total_bytes:0=e;1=_");
 }
 
+// To learn whether a group ended meanwhile takes a list of all.
+TEST(Read, ListsFewTimesHoweverManyGroupsLackAFile) {
+  constexpr int groups = 2000, most_lists = groups + 600;  // one in each group
+  auto files = group_files("", "L3:0=f\n", "0-3\n", "shareable\n");
+  files["info/L3_MON/num_rmids"] = "64\n";
+  for (int i = 0; i < groups; i++)
+    files.merge(group_files(fmt::format("g{}", i), "L3:0=f\n", "\n", "shareable\n"));
+  const FixedTexts texts(files);
+  const auto snapshot = resctrl::read_snapshot(texts);
+  ASSERT_TRUE(snapshot) << snapshot.error().text();
+  EXPECT_EQ(snapshot->unread.size(), groups + 1U);
+  EXPECT_LT(texts.lists(), most_lists);
+}
+
 TEST(Read, Devices) {
   struct {
     const char* io_alloc;  // null: no such file
