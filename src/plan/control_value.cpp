@@ -42,7 +42,8 @@ ControlNumber mask_value(const Amount& amount, Cbm mask, const Resource& name,
   if (!control.sparse && !mask.contiguous())
     return std::unexpected(ControlRefusal{
         fmt::format("'{}' has gaps; masks of {} must be contiguous", amount.text, name.name()),
-        {}});
+        fmt::format("write \"0x{}\"",
+                    to_string(Cbm::range(mask.lowest(), mask.highest() - mask.lowest() + 1)))});
   if (mask.count() < control.min_bits)
     return std::unexpected(
         ControlRefusal{fmt::format("'{}' is too little: a mask of {} has at least {} ({})",

@@ -270,7 +270,8 @@ void Planner::check_absent(const Cache& cache, const DomainAmount& line) {
     error(line.amount.where, fmt::format("'{}' is out of range: the mask is 0x{}", amount.text,
                                          to_string(info.cbm_mask)));
   else if (named != nullptr && !named->contiguous() && !info.sparse_masks)
-    error(line.amount.where, fmt::format("'{}' has gaps; masks must be contiguous", amount.text));
+    error(line.amount.where, fmt::format("'{}' has gaps; masks must be contiguous", amount.text),
+          fmt::format("write \"{} ways\"", named->count()));
   else if (ways != nullptr && ways->count > info.cbm_mask.count())
     error(line.amount.where, fmt::format("'{}' does not fit: there {} {}", amount.text,
                                          info.cbm_mask.count() == 1 ? "is" : "are",

@@ -25,6 +25,9 @@ std::string amount(const Party& party) {
   return fmt::format("{} ({})", asked, ways(*count));
 }
 
+// In place of a mask with gaps: as many ways, wherever they are.
+std::string write_as_many(Cbm mask) { return fmt::format("write \"{} ways\"", mask.count()); }
+
 std::optional<PlacementRefusal> check_form(const DomainRequest& request, const Party& party,
                                            Cbm mask) {
   const std::string head = fmt::format("{}: '{}'", party.name, party.asked);
@@ -36,7 +39,8 @@ std::optional<PlacementRefusal> check_form(const DomainRequest& request, const P
                             true};
   }
   if (!mask.contiguous() && !request.sparse_masks)
-    return PlacementRefusal{party.where, head + " has gaps; masks of ", " must be contiguous"};
+    return PlacementRefusal{party.where, head + " has gaps; masks of ", " must be contiguous",
+                            false, write_as_many(mask)};
   if (mask.count() < request.min_ways)
     return PlacementRefusal{party.where,
                             fmt::format("{} is {}; a mask of ", head, ways(mask.count())),
@@ -337,7 +341,7 @@ std::optional<PlacementRefusal> explain_region(const DomainRequest& request) {
     return PlacementRefusal{
         region.where,
         fmt::format("{}: '{}' has gaps; the ways of a region in ", region.name, region.asked),
-        " must be side by side"};
+        " must be side by side", false, write_as_many(*mask)};
   }
   Cbm free = request.all.without(request.shareable);
   for (const Obstacle& obstacle : request.obstacles) free = free.without(obstacle.mask);

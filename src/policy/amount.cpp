@@ -121,6 +121,15 @@ Parsed parse_range(std::string_view text, Parsed (*parse)(std::string_view),
     if (meant != text && parse_range(meant, parse, example))
       hint = fmt::format("write \"{}\"", meant);
   }
+  const bool is_cache = parse == parse_cache_amount;
+  // The number 0 is that of a way: no share and no bandwidth is none.
+  if (is_cache && first == "0" &&
+      second.find_first_not_of("0123456789") == std::string_view::npos && !second.empty())
+    hint = fmt::format("write \"{}\"", named_ways_meant(text));
+  else if (const std::string_view from = parse_decimal(first) == 0.0 ? "" : first;
+           from.empty() != second.empty())
+    if (const auto meant = range_of_ends(from, second, is_cache))
+      hint = fmt::format("write \"{}\"", *meant);
   std::string completed(first);
   const size_t unit = std::min(second.find_first_not_of("0123456789."), second.size());
   if (parse_decimal(first) && unit == 0 && !second.empty())
@@ -172,6 +181,9 @@ bool is_within(const Amount& amount, const AmountRange& range) {
 
 // The answer to a text that is no amount of a cache, with what was probably meant.
 static Parsed no_cache_amount(std::string_view text) {
+  if (is_amount_of_other(text, true))
+    return refused(fmt::format("'{}' is not a cache amount", text),
+                   fmt::format("it is a bandwidth: write mb = \"{}\"", text));
   if (const auto table = domain_table_meant(text, true))
     return refused(fmt::format("'{}' is not a cache amount", text), "write " + *table);
   if (has_variable(text))
@@ -269,7 +281,10 @@ Parsed parse_bandwidth_amount(std::string_view text) {
   if (text == "unlimited") return amount(text, Unlimited{});
   if (text.ends_with('%')) {
     auto percent = parse_percent(text);
-    if (const auto meant = percent ? std::nullopt : bandwidth_amount_meant(text))
+    if (percent) return percent;
+    if (const auto forms = two_forms_meant(text))
+      percent.error().hint = "write " + *forms;
+    else if (const auto meant = bandwidth_amount_meant(text))
       percent.error().hint = fmt::format("write \"{}\"", *meant);
     return percent;
   }
@@ -285,6 +300,11 @@ Parsed parse_bandwidth_amount(std::string_view text) {
     return refused(fmt::format("'{}' is not a bandwidth", text), "write " + *table);
   if (has_variable(text))
     return refused(fmt::format("'{}' is not a bandwidth", text), std::string(no_variables));
+  if (const auto forms = two_forms_meant(text))
+    return refused(fmt::format("'{}' is not a bandwidth", text), "write " + *forms);
+  if (is_amount_of_other(text, false))
+    return refused(fmt::format("'{}' is not a bandwidth", text),
+                   fmt::format("it is a part of a cache: write l3 = \"{}\"", text));
   if (auto hint = rate_without_unit_meant(text))
     return refused(fmt::format("'{}' is not a bandwidth", text), *std::move(hint));
   const auto meant = bandwidth_amount_meant(text);

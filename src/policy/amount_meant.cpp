@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/cpu_list.hpp"
@@ -182,10 +183,10 @@ std::string cache_candidate(std::string_view text) {
                                  : fmt::format("{}%", number);
   }
   if (is_one_of(word, {"percent", "pct", "per cent"})) return fmt::format("{}%", number);
-  if (is_one_of(word, {"k", "kb", "kib"})) return fmt::format("{} KiB", number);
-  if (is_one_of(word, {"m", "mb", "mib"})) return fmt::format("{} MiB", number);
-  if (is_one_of(word, {"g", "gb", "gib"})) return fmt::format("{} GiB", number);
-  if (is_one_of(word, {"t", "tb", "tib"})) return in_smaller_unit(number, 1024, "GiB");
+  if (is_one_of(word, {"k", "kb", "ki", "kib"})) return fmt::format("{} KiB", number);
+  if (is_one_of(word, {"m", "mb", "mi", "mib"})) return fmt::format("{} MiB", number);
+  if (is_one_of(word, {"g", "gb", "gi", "gib"})) return fmt::format("{} GiB", number);
+  if (is_one_of(word, {"t", "tb", "ti", "tib"})) return in_smaller_unit(number, 1024, "GiB");
   return std::string(text);
 }
 
@@ -234,14 +235,48 @@ std::string bandwidth_candidate(std::string_view text) {
   if (is_one_of(word, {"m", "mb"})) return fmt::format("{} MB/s", number);
   if (is_one_of(word, {"g", "gb"})) return fmt::format("{} GB/s", number);
   if (is_one_of(word, {"t", "tb"})) return in_smaller_unit(number, 1000, "GB/s");
-  if (word == "tib") return in_smaller_unit(number, 1024, "GiB/s");
-  if (word == "kib") return fmt::format("{} KiB/s", number);
-  if (word == "mib") return fmt::format("{} MiB/s", number);
-  if (word == "gib") return fmt::format("{} GiB/s", number);
+  if (word == "tib" || word == "ti") return in_smaller_unit(number, 1024, "GiB/s");
+  if (word == "kib" || word == "ki") return fmt::format("{} KiB/s", number);
+  if (word == "mib" || word == "mi") return fmt::format("{} MiB/s", number);
+  if (word == "gib" || word == "gi") return fmt::format("{} GiB/s", number);
   return std::string(text);
 }
 
+// "5 ways" of "5", as an end of a range has it.
+std::string with_unit(std::string_view end, bool is_cache) {
+  if (end.empty() || end.find_first_not_of("0123456789.") != std::string_view::npos)
+    return std::string(end);
+  return fmt::format("{}{}", end, is_cache ? " ways" : "%");
+}
+
 }  // namespace
+
+std::optional<std::string> range_of_ends(std::string_view least, std::string_view most,
+                                         bool is_cache) {
+  if (least.empty() && most.empty()) return std::nullopt;
+  const std::string from = with_unit(trim(least), is_cache);
+  const std::string_view everything = is_cache ? "all" : from.ends_with('%') ? "100%" : "unlimited";
+  const std::string last = most.empty() ? std::string(everything) : with_unit(trim(most), is_cache);
+  const auto unit = split_quantity(last).word;
+  const auto parses = [&](const std::string& text) {
+    return is_cache ? parse_cache_amount(text).has_value()
+                    : parse_bandwidth_amount(text).has_value();
+  };
+  std::vector<std::string> firsts = {from};
+  // The least that there is, in the unit of the other end.
+  if (least.empty())
+    firsts = is_cache ? std::vector<std::string>{"1 way", "1 " + unit, "1" + unit}
+                      : std::vector<std::string>{"10%", "1%", "1 " + unit};
+  for (const std::string& first : firsts) {
+    const auto one = split_quantity(first);
+    const bool same = one.word == unit || (one.word == "way" && unit == "ways");
+    if (const std::string range = fmt::format("{}..{}", one.number, last);
+        same && unit == "ways" && parses(range))
+      return range;
+    if (std::string range = fmt::format("{}..{}", first, last); parses(range)) return range;
+  }
+  return std::nullopt;
+}
 
 std::optional<std::string> domain_table_meant(std::string_view text, bool is_cache) {
   constexpr size_t longest_line = 256;
@@ -285,7 +320,32 @@ std::string named_ways_meant(std::string_view text) {
   uint32_t mask = 0;
   if (ways && !ways->empty() && *ways->rbegin() < most_ways)
     for (const unsigned way : *ways) mask |= 1U << way;
-  return mask == 0 ? "ways 4-7" : fmt::format("0x{:x}", mask);
+  if (mask == 0) return "ways 4-7";
+  // Few machines take masks with gaps.
+  return Cbm{mask}.contiguous() ? fmt::format("0x{:x}", mask)
+                                : fmt::format("{} ways", ways->size());
+}
+
+bool is_amount_of_other(std::string_view text, bool is_cache) {
+  const Guessing guessing;
+  if (text.size() > longest_slip || !guessing.first()) return false;
+  if (is_cache) return text.ends_with("/s") && parse_bandwidth_amount(text);
+  return (text.starts_with("0x") || text.contains("way")) && parse_cache_amount(text);
+}
+
+std::optional<std::string> two_forms_meant(std::string_view text) {
+  const Guessing guessing;
+  if (text.size() > 2 * longest_slip || !guessing.first()) return std::nullopt;
+  for (const std::string_view sign : {",", ";", " or ", "|", " and "}) {
+    const size_t at = text.find(sign);
+    if (at == std::string_view::npos) continue;
+    const std::string_view one = trim(text.substr(0, at)),
+                           other = trim(text.substr(at + sign.size()));
+    const auto first = parse_bandwidth_amount(one), second = parse_bandwidth_amount(other);
+    if (first && second && first->value.index() != second->value.index())
+      return fmt::format("[\"{}\", \"{}\"]", one, other);
+  }
+  return std::nullopt;
 }
 
 std::optional<std::string> numbered_ways_meant(std::string_view text) {

@@ -9,6 +9,11 @@ namespace rdtd {
 
 // "ways 4-7" of "4-7 ways".
 [[nodiscard]] std::optional<std::string> numbered_ways_meant(std::string_view text);
+// Whether the text is no amount of a cache, but one of bandwidth, or the reverse: "8 GB/s", "4
+// ways".
+[[nodiscard]] bool is_amount_of_other(std::string_view text, bool is_cache);
+// ["8 GB/s", "50%"] of "8 GB/s, 50%": one amount in two forms.
+[[nodiscard]] std::optional<std::string> two_forms_meant(std::string_view text);
 // "50%" of "51-100%", as others write a part of a cache by its place.
 [[nodiscard]] std::optional<std::string> part_meant(std::string_view text);
 // "2 ways" of "1.5 ways", "-2 ways" and "1e3 ways".
@@ -21,8 +26,11 @@ namespace rdtd {
 [[nodiscard]] std::optional<std::string> bandwidth_amount_meant(std::string_view text);
 // What to write instead of a number without a unit that is no percentage, such as 2048.
 [[nodiscard]] std::optional<std::string> rate_without_unit_meant(std::string_view text);
-// What stands behind "ways " and is no range, as an amount: "ways 4-7" for "4..7" and "7-4", "0x5"
-// for "0,2".
+// "5..9 ways" of its two ends, of which one may be empty: "1..9 ways", "5 ways..all".
+[[nodiscard]] std::optional<std::string> range_of_ends(std::string_view least,
+                                                       std::string_view most, bool is_cache);
+// What stands behind "ways " and is no range, as an amount: "ways 4-7" for "4..7" and "7-4", "0x3"
+// for "0,1", "2 ways" for "0,2".
 [[nodiscard]] std::string named_ways_meant(std::string_view text);
 
 // The table for a line of `schemata`, "L3:0=f;1=3" or "0=50;1=100": { "0" = "0xf", "1" = "0x3" }.

@@ -169,10 +169,20 @@ std::string amount_of_word(std::string_view word, const toml::node& value, bool 
   return meant && parse(*meant) ? *meant : std::string(example);
 }
 
+// The text of the first of these keys that the table has; a number as it is.
+std::string end_of_range(const toml::table& table, std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys) {
+    if (const auto* text = table.get_as<std::string>(key)) return text->get();
+    if (const auto* number = table.get_as<int64_t>(key)) return std::to_string(number->get());
+  }
+  return {};
+}
+
 // Other tools have the kind of an amount as a key: l3 = { ways = 4 }. `of`: nothing for a control.
 std::string instead_of_words(std::string_view word, std::string_view key,
                              AmountReader::Holder holder, const std::optional<Resource>& of,
-                             const toml::node& value) {
+                             const toml::table& table) {
+  const toml::node& value = *table.get(word);
   const auto is = [word](std::initializer_list<std::string_view> words) {
     return std::ranges::find(words, word) != words.end();
   };
@@ -189,10 +199,20 @@ std::string instead_of_words(std::string_view word, std::string_view key,
   const bool has_range = takes_range(holder, *of);
   const bool cache = is_cache(*of);
   if (has_range && is({"min", "max", "least", "most", "from", "to"}))
-    return fmt::format("write a range: {} = \"{}\"", key, cache ? "2..4 ways" : "10%..100%");
+    return fmt::format("write a range: {} = \"{}\"", key,
+                       range_of_ends(end_of_range(table, {"min", "least", "from"}),
+                                     end_of_range(table, {"max", "most", "to"}), cache)
+                           .value_or(cache ? "2..4 ways" : "10%..100%"));
   const auto written = [&](std::string_view name, std::string_view example) {
-    return fmt::format("write {} = {}", name,
-                       rdtd::quoted(amount_of_word(word, value, cache, example)));
+    const std::string line =
+        fmt::format("{} = {}", name, rdtd::quoted(amount_of_word(word, value, cache, example)));
+    const bool has_header =
+        !table.is_inline() && table.source().begin.line < table.begin()->first.source().begin.line;
+    return !has_header ? "write " + line
+                       : fmt::format(
+                             "write {} in the group's own table, in place of this "
+                             "one",
+                             line);
   };
   if (cache && is({"code", "data"}))
     return written(fmt::format("{}{}", key.substr(0, 2), word), "4 ways");
@@ -249,7 +269,7 @@ AmountTable AmountReader::read_domains(const FileReader& in, Holder holder, cons
   for (const auto& [domain, value] : table) {
     const bool others = domain.str() == "*";
     auto domains =
-        others ? std::nullopt : read_domain(in, {domain, key, holder, resource, value}, named);
+        others ? std::nullopt : read_domain(in, {domain, key, holder, resource, table}, named);
     if (!others && !domains) continue;
     auto amount = read_amount(in, holder, resource, {domain, value, "a string"});
     if (!amount) continue;
@@ -267,12 +287,12 @@ AmountTable AmountReader::read_domains(const FileReader& in, Holder holder, cons
 std::optional<std::set<DomainId>> AmountReader::read_domain(const FileReader& in,
                                                             const DomainKey& what,
                                                             std::set<DomainId>& named) {
-  const auto& [domain, key, holder, resource, value] = what;
+  const auto& [domain, key, holder, resource, table] = what;
   const auto ids = parse_id_list(domain.str(), std::numeric_limits<uint32_t>::max());
   if (!ids) {
     in.error(in.at(domain),
              fmt::format("'{}' is not a list of domains: {}", domain.str(), ids.error()),
-             instead_of_words(domain.str(), key.str(), holder, resource, value));
+             instead_of_words(domain.str(), key.str(), holder, resource, table));
     return std::nullopt;
   }
   uint64_t listed = 0;

@@ -37,7 +37,7 @@ class AmountReader {
     const toml::key& key;
     Holder holder;
     const Of& resource;
-    const toml::node& value;
+    const toml::table& table;
   };
   std::optional<std::set<DomainId>> read_domain(const FileReader& in, const DomainKey& what,
                                                 std::set<DomainId>& named);

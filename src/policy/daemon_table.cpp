@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "names.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/parse.hpp"
@@ -13,17 +15,39 @@ namespace {
 // A comparison looks at all groups and processes.
 constexpr std::chrono::milliseconds shortest_interval{100};
 
+// Words for those who may read whatever 'readers' says, or for nobody at all.
+constexpr std::string_view as_few_as_possible =
+    "group rdtd root none no nobody off false never nothing closed private restricted admin admins "
+    "administrator administrators adm wheel sudo";
+constexpr std::string_view everybody =
+    "all everybody everyone any anyone world users yes on true public open";
+
+bool is_word_of(std::string_view words, std::string_view word) {
+  const auto list = split(words, ' ');
+  return std::ranges::find(list, word) != list.end();
+}
+
 // Of the names of users, which are members of a user group.
 std::string hint_for_readers(const toml::node& node) {
   constexpr size_t most = 3;
   std::vector<std::string> names;
+  bool few = false, all = false;
   const auto add = [&](const toml::node& one) {
-    if (const auto* name = one.as_string(); name != nullptr && !name_problem(name->get()))
+    const auto* name = one.as_string();
+    if (name == nullptr || name_problem(name->get())) return;
+    const std::string word = lower(name->get());
+    if (is_word_of(as_few_as_possible, word))
+      few = true;
+    else if (is_word_of(everybody, word))
+      all = true;
+    else
       names.push_back(name->get());
   };
   add(node);
   if (const auto* array = node.as_array())
     for (const toml::node& one : *array) add(one);
+  if (all) return "write readers = \"all\"";
+  if (few && names.empty()) return "write readers = \"group\"";
   if (names.empty() || names.size() > most) return {};
   return fmt::format("write readers = \"group\" and add {} to the user group rdtd",
                      join(names, " and "));
@@ -76,8 +100,7 @@ void DaemonReader::read(const FileReader& in, const toml::key& key, const toml::
         [&](const auto& k, const auto& n) {
           if (const auto value = table_.choice<Readers>(
                   in, k, n, {{"group", Readers::group}, {"all", Readers::all}},
-                  {{"rdtd root none", "group"}, {"everybody everyone any world users", "all"}},
-                  hint_for_readers(n)))
+                  {{as_few_as_possible, "group"}, {everybody, "all"}}, hint_for_readers(n)))
             settings_.readers = *value;
         }},
        {"reconcile_interval", [&](const auto& k, const auto& n) { read_interval(in, k, n); }}});

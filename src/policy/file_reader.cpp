@@ -85,6 +85,51 @@ static std::string hint_for_inner_table(const toml::table& table, const std::str
   return fmt::format("put {} under {}, or write {}", join(inner, ", "), where, quoted);
 }
 
+std::string plain_text(const toml::node& node) {
+  if (const auto* string = node.as_string()) return rdtd::quoted(string->get());
+  if (const auto* number = node.as_integer()) return std::to_string(number->get());
+  if (const auto* boolean = node.as_boolean()) return boolean->get() ? "true" : "false";
+  return "...";
+}
+
+// "write l3 = "4 ways" in [group.a]" of group.l3 and a.l3 in it; empty if `key` is neither.
+static std::string hint_for_own_name(const toml::table& table, const std::string& where,
+                                     const toml::key& key, const std::vector<std::string>& keys) {
+  const std::string_view title = where;
+  const size_t begin = title.find_first_not_of('['), dot = title.find('.');
+  if (begin == 0 || begin == std::string_view::npos) return {};
+  const std::string_view kind = title.substr(begin, std::min(dot, title.find(']')) - begin);
+  const std::string_view name =
+      dot == std::string_view::npos ? kind : title.substr(dot + 1, title.size() - dot - 2);
+  const toml::table* inner = table.get_as<toml::table>(key.str());
+  if ((key.str() != kind && key.str() != name) || inner == nullptr || inner->empty()) return {};
+  std::vector<std::string> lines;
+  for (const auto& [inner_key, value] : *inner) {
+    const std::string word(inner_key.str());
+    if (std::ranges::find(keys, word) == keys.end() || table.contains(word)) return {};
+    lines.push_back(fmt::format("{} = {}", word, plain_text(value)));
+  }
+  return fmt::format("write {} in {}", join(lines, " and "), where);
+}
+
+// The name that a table without one has in it: "redis" of [groups.redis], and of [[group]] with
+// name = "redis". Of several, the first of the file.
+static std::string_view name_within(const toml::node& node) {
+  if (const auto* array = node.as_array(); array != nullptr && !array->empty())
+    if (const auto* first = array->front().as_table())
+      if (const auto* name = first->get_as<std::string>("name");
+          name != nullptr && !name_problem(name->get()))
+        return name->get();
+  const auto* table = node.as_table();
+  const toml::key* first = nullptr;
+  if (table != nullptr)
+    for (const auto& [name, value] : *table)
+      if (value.is_table() && !value.as_table()->is_inline() && !name_problem(name.str()) &&
+          (first == nullptr || name.source().begin < first->source().begin))
+        first = &name;
+  return first == nullptr ? "" : first->str();
+}
+
 static UnknownKey described(const toml::key& key, const toml::table& within,
                             std::string_view table_title) {
   const toml::node& node = *within.get(key.str());
@@ -93,7 +138,10 @@ static UnknownKey described(const toml::key& key, const toml::table& within,
                  .text = {},
                  .table = table_title,
                  .inner_keys = {},
+                 .inner_name = name_within(node),
+                 .pod = {},
                  .beside_group = within.contains("group")};
+  if (const auto* pod = within.get_as<std::string>("pod")) out.pod = pod->get();
   if (const auto* boolean = node.as_boolean()) out.is_on = boolean->get();
   if (const auto* string = node.as_string()) out.text = string->get();
   if (const auto* table = node.as_table())
@@ -112,6 +160,8 @@ void FileReader::read_table(const toml::table& table, const std::string& where,
       known->second(key, node);
     else if (name.starts_with("x-"))
       continue;
+    else if (std::string hint = hint_for_own_name(table, where, key, names); !hint.empty())
+      error(at(key), fmt::format("unknown key '{}' in {}", name, where), std::move(hint));
     else if (looks_like_longer_name(node, names) &&
              (where.starts_with("[group.") || where.starts_with("[partition.")))
       error(at(key), fmt::format("unknown key '{}' in {}", name, where),
@@ -127,6 +177,10 @@ void FileReader::read_named_tables(
     const std::function<void(const toml::key&, const toml::table&)>& entry,
     const std::function<bool(std::string_view)>& is_key) const {
   const toml::table* tables = node.as_table();
+  if (const std::string_view named = name_within(node); tables == nullptr && !named.empty())
+    return wrong_type(key, node, "a table",
+                      fmt::format("write {} in place of [[{}]], without the line of 'name'",
+                                  table_title(key.str(), named), key.str()));
   if (tables == nullptr)
     return wrong_type(key, node, "a table", fmt::format("write [{}.NAME]", key.str()));
   // toml++ sorts by name; the order of the file is what counts.

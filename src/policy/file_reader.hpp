@@ -73,6 +73,9 @@ class FileReader {
   std::vector<Diagnostic>* diagnostics_;
 };
 
+// The value as a policy has it: "4 ways" with its quotes, 5, true; "..." of what is longer.
+[[nodiscard]] std::string plain_text(const toml::node& node);
+
 // "write KEY = true" for a value that means so: "yes", 1; else empty.
 [[nodiscard]] std::string boolean_hint(const toml::key& key, const toml::node& node);
 

@@ -58,16 +58,9 @@ bool is_mark_of_conflict(std::string_view line) {
   return false;
 }
 
-// "L3:0=f;1=f", as `schemata` has it.
 std::string schemata_hint(std::string_view line) {
-  const size_t colon = line.find(':');
-  if (colon == std::string_view::npos) return {};
-  const auto resource = parse_resource(trim(line.substr(0, colon)));
-  if (!resource) return {};
-  const auto table = domain_table_meant(trim(line.substr(colon + 1)), is_cache(*resource));
-  if (!table) return {};
-  return fmt::format("this is a line of schemata: in a [group.NAME], write {} = {}",
-                     lower(to_string(*resource)), *table);
+  const auto meant = schemata_meant(line);
+  return meant ? "this is a line of schemata: in a [group.NAME], write " + *meant : "";
 }
 
 // "group a {" and "group "a" {", as HCL and nginx have it.
@@ -102,6 +95,16 @@ bool has_lists(std::string_view key) {
 }
 
 }  // namespace
+
+std::optional<std::string> schemata_meant(std::string_view line) {
+  const size_t colon = line.find(':');
+  if (colon == std::string_view::npos || line.size() > longest_line) return std::nullopt;
+  const auto resource = parse_resource(trim(line.substr(0, colon)));
+  if (!resource) return std::nullopt;
+  const auto table = domain_table_meant(trim(line.substr(colon + 1)), is_cache(*resource));
+  if (!table) return std::nullopt;
+  return fmt::format("{} = {}", lower(to_string(*resource)), *table);
+}
 
 bool is_unit_of_systemd(std::string_view text) {
   for (const std::string_view section : {"[Unit]\n", "[Service]\n", "[Install]\n"})

@@ -1,6 +1,7 @@
 // Lines that are no TOML, and what they were meant to be.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,9 @@ namespace rdtd {
 // it. `is_first`: no key and no table comes before it, so that the whole file may have another
 // format.
 [[nodiscard]] std::string line_hint(std::string_view line, bool is_first);
+
+// "l3 = { "0" = "0xf" }" of the line "L3:0=f" of `schemata`.
+[[nodiscard]] std::optional<std::string> schemata_meant(std::string_view line);
 
 // What to do where something else than '=' follows `key`, with which `line` begins: "l3 ways = 4".
 [[nodiscard]] std::string pair_hint(std::string_view line, std::string_view key);

@@ -278,18 +278,24 @@ std::string Builder::did_you_mean(std::string_view name, std::span<const std::st
   return nearest ? rdtd::did_you_mean(*nearest) : "";
 }
 
+// "web" of "group.web" and "[group.web]", the header of its table; else empty.
+static std::string name_in_header(std::string_view kind, std::string_view text) {
+  if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
+  if (!text.starts_with(kind) || !text.substr(kind.size()).starts_with('.')) return {};
+  const std::string_view name = text.substr(kind.size() + 1);
+  return name_problem(name) ? "" : std::string(name);
+}
+
 // Of the group of a rule that there is not.
 std::string Builder::hint_for_group(std::string_view name, std::span<const std::string> names) {
   if (name == "root" || name == "/") return "the resctrl root is 'default'";
   if ((lower(name) == "cos0" || lower(name) == "clos0") && did_you_mean(name, names).empty())
     return "class 0 is the group 'default' here";
-  // The header of its table.
-  for (const std::string_view title : {"group.", "[group."})
-    if (name.starts_with(title)) {
-      std::string_view rest = name.substr(title.size());
-      if (rest.ends_with(']')) rest.remove_suffix(1);
-      if (groups_.contains(std::string(rest))) return fmt::format("write \"{}\"", rest);
-    }
+  if (const std::string in_header = name_in_header("group", name);
+      groups_.contains(in_header) || in_header == "default")
+    return fmt::format("write \"{}\"", in_header);
+  else if (!in_header.empty())
+    return fmt::format("write \"{}\", and add [group.{}]", in_header, toml_key(in_header));
   if (name.find_first_of("/%*") != std::string_view::npos)
     return "a group has a fixed name, and no groups below it";
   if (lower(name) == leave_group) return fmt::format("write group = \"{}\"", leave_group);
@@ -319,6 +325,11 @@ std::string Builder::add_or_name(std::string_view kind, std::string_view name,
 std::string Builder::hint_for_partition(std::string_view name) {
   for (const std::string_view word : {"none", "no", "null", "default", "shared", "all", "any", ""})
     if (lower(name) == word) return "a group without 'partition' is in none: remove this line";
+  if (const std::string in_header = name_in_header("partition", name); !in_header.empty())
+    return fmt::format("write \"{}\"{}", in_header,
+                       partitions_.contains(in_header)
+                           ? ""
+                           : fmt::format(", and add [partition.{}]", toml_key(in_header)));
   const std::vector<std::string> names = partitions_.names();
   if (auto near = did_you_mean(name, names); !near.empty()) return near;
   return add_or_name("partition", name, names);

@@ -153,9 +153,14 @@ Check check_place_of_exe(std::string_view text) {
   return std::nullopt;
 }
 
-// "=/usr/bin/tar" and "file:///usr/bin/tar" have a whole path; "~/bin/x", "../bin/x" and "bin/x"
-// have its end.
+// "=/usr/bin/tar" and "file:///usr/bin/tar" have a whole path; "~/bin/x" and "bin/x" have its end.
+// "./x" has none: "**/x" would match programs of that name anywhere, of all users.
 std::string hint_for_relative_exe(std::string_view text) {
+  for (const std::string_view home : {"~/", "$HOME/", "${HOME}/", "%h/"})
+    if (text.starts_with(home) && text.size() > home.size())
+      return write(fmt::format("/home/*/{}", text.substr(home.size())));
+  if (text.size() > 1 && text[0] == '~' && text[1] != '/')
+    return write(fmt::format("/home/{}", text.substr(1)));
   if (find_specifier(text) != std::string_view::npos) {
     const std::string meant = without_specifiers(text);
     return meant.find_first_not_of("*/") == std::string::npos ? "write the text itself"
@@ -172,8 +177,9 @@ std::string hint_for_relative_exe(std::string_view text) {
     const size_t path = text.find_first_not_of('/', slash);
     return path == std::string_view::npos ? "" : write(text.substr(path - 1));
   }
-  while (text.starts_with("../") || text.starts_with("./") || text.starts_with("~/") ||
-         text.starts_with("*/") || (text.starts_with('$') && text.contains('/')))
+  if (text.starts_with("./") || text.starts_with("../") || text.starts_with("$PWD/"))
+    return "write the full path";
+  while (text.starts_with("*/") || (text.starts_with('$') && text.contains('/')))
     text.remove_prefix(text.find('/') + 1);
   return text.empty() ? "" : write(fmt::format("**/{}", text));
 }

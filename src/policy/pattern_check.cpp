@@ -72,15 +72,15 @@ bool is_range_of_numbers(std::string_view text) {
          text.find_first_of("<>+-.") != std::string_view::npos;
 }
 
-// "!redis.service" and "not redis.service".
-Check check_negation(std::string_view text) {
+// "!redis.service" and "not redis.service". No unit has a blank in its name.
+Check check_negation(std::string_view text, bool is_unit = false) {
   constexpr std::string_view word = "not ";
   const bool has_sign = text.starts_with('!') && text.size() > 1;
   if (!has_sign && !(lower(text.substr(0, word.size())) == word && text.size() > word.size()))
     return std::nullopt;
   return Finding{fmt::format("'{}' is a text that begins with '{}': no condition negates", text,
                              has_sign ? "!" : text.substr(0, word.size() - 1)),
-                 std::string(no_negation), false};
+                 std::string(no_negation), is_unit && text.contains(' ')};
 }
 
 // ["root", "alice"] of "root,alice".
@@ -239,7 +239,8 @@ Check check_pattern(ConditionKind kind, std::string_view text, bool in_array) {
   const bool is_path = kind == ConditionKind::exe || kind == ConditionKind::cgroup;
   if (const auto problem = is_path ? path_glob_problem(text) : glob_problem(text))
     return Finding{fmt::format("'{}' is not a glob: {}", text, *problem)};
-  if (auto found = check_negation(text)) return found;
+  const bool is_unit = kind == ConditionKind::unit || kind == ConditionKind::user_unit;
+  if (auto found = check_negation(text, is_unit)) return found;
   if (auto found = check_slip(kind, text, in_array); found && found->certain) return found;
   if (auto found = check_kind(kind, text, in_array)) return found;
   return check_slip(kind, text, in_array);

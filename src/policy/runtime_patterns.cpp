@@ -37,7 +37,7 @@ std::string hint_for_image(std::string_view text) {
   if (has_wildcard(text)) return {};
   const std::string_view last = last_component(text.substr(0, text.find('@')));
   const std::string_view name = last.substr(0, last.find(':'));
-  return name.empty() ? "" : write(name);
+  return name.empty() || name == "sha256" ? "" : write(name);
 }
 
 // "8f2c1d3e-0000-4abc-9def-0123456789ab"
@@ -225,6 +225,9 @@ Check check_pod(std::string_view text) {
   if (text.contains('=') && !text.contains('['))
     return never(text, "rdtd knows no labels; a pod is NAMESPACE/NAME",
                  "'kubectl get pods -A -l LABEL' shows both");
+  if (text.starts_with("uid:"))
+    return never(text, "it is the UID of a pod; a pod is NAMESPACE/NAME",
+                 "'kubectl get pods -A' shows both");
   if (const size_t colon = text.find(':'); slash == std::string_view::npos &&
                                            colon != std::string_view::npos && colon != 0 &&
                                            colon == text.rfind(':') && colon + 1 < text.size())

@@ -6,9 +6,12 @@
 #include <array>
 #include <utility>
 
+#include "amount_meant.hpp"
+#include "line_meant.hpp"
 #include "names.hpp"
 #include "plain_value.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/policy/amount.hpp"
 #include "rdtd/policy/parse.hpp"
 #include "rdtd/policy/toml_text.hpp"
 
@@ -31,6 +34,7 @@ constexpr std::string_view caches_only =
 constexpr std::string_view needs_control =
     "write control = { NAME = ... } with the name that schemata has";
 constexpr std::string_view resource_keys = "write l3 = \"4 ways\" or mb = \"50%\"";
+constexpr std::string_view of_namespace = "write pod = \"NAMESPACE/*\"";
 constexpr std::string_view of_kubernetes =
     "rules know pods by name only: write pod = \"NAMESPACE/NAME*\"";
 constexpr std::string_view other_controls =
@@ -55,6 +59,7 @@ constexpr std::string_view one_policy =
 constexpr std::string_view all_the_time =
     "a policy holds all the time and for its machine only: use a timer, or other files";
 constexpr std::string_view qos_class = "write unit = \"kubepods-besteffort.slice\"";
+constexpr std::string_view it_belongs_in_daemon = "it belongs in [daemon]";
 constexpr std::string_view in_a_group = "it belongs in a [group.NAME]";
 constexpr std::string_view by_kernel =
     "the kernel numbers groups by itself: a group has a name only";
@@ -79,7 +84,7 @@ constexpr auto of_rules = std::to_array<Synonym>({
     {"cgrouppath cgroups", "cgroup", {}},
     {"pods podname kubernetespod k8spod", "pod", {}},
     {"containers containername docker dockercontainer podman", "container", {}},
-    {"namespace ns podnamespace kubernetesnamespace", "pod", "write pod = \"NAMESPACE/*\""},
+    {"namespace ns podnamespace kubernetesnamespace", "pod", of_namespace},
     {"image label labels annotation annotations selector podselector labelselector matchlabels "
      "podlabels poduid deployment statefulset daemonset replicaset node nodeselector",
      "pod", of_kubernetes},
@@ -126,7 +131,7 @@ constexpr auto of_rules = std::to_array<Synonym>({
      "mbmin minbandwidth maxbandwidth bandwidth membw",
      "name", needs_group},
     {"exclusive", "name", "'exclusive' belongs in the rule's [group.NAME]"},
-    {"cpus cpu cpuset cores core coreids cpulist affinity", "name",
+    {"cpus cpu cpuset cores core coreids cpulist cpuslist affinity cpuaffinity allowedcpus", "name",
      "rules match processes; 'cpus' and 'monitor_cpus' in [group.NAME] are for tasks that no rule "
      "matches"},
 });
@@ -134,7 +139,8 @@ constexpr auto of_rules = std::to_array<Synonym>({
 // Of [group.NAME], and those of its keys that [partition.NAME] and [io] have too.
 constexpr auto of_groups = std::to_array<Synonym>({
     {"llc cache l3ways cacheways ways l3cat cat l3allocation l3schema l3cacheschema l3cache "
-     "l3size cachesize llcways llcpercent l3percent cbm cbmmask mask l3mask cachemask capbm "
+     "l3size cachesize llcways llcpercent llcpct l3percent l3pct cbm cbmmask mask l3mask cachemask "
+     "capbm "
      "cpbm cachetune cachelimit cacheconfig catl3 capacitybitmask",
      "l3",
      {}},
@@ -142,18 +148,21 @@ constexpr auto of_groups = std::to_array<Synonym>({
     {"code", "l3code", {}},
     {"data", "l3data", {}},
     {"mba membw memorybandwidth bandwidth mballocation mbapercent mbapercentage maxbandwidth "
-     "memorybw bw mbps mbamax mbambps mbmax memband membandpercent membwschema memorytune throttle",
+     "memorybw bw mbamax mbambps mbmax memband membandpercent membwschema memorytune throttle "
+     "mbpercent mbpercentage mbpct mbps membwpercent",
      "mb",
      {}},
-    {"minbandwidth minimumbandwidth bandwidthmin minmb membwmin", "mb_min", {}},
-    {"unified size", "l3", "write l3 = \"4 ways\" or \"50%\", for code and data alike"},
-    {"max min maxcache mincache minways maxways guarantee guaranteed reserve request burst "
-     "requests limits",
+    {"minbandwidth minimumbandwidth bandwidthmin minmb membwmin mbfloor bandwidthfloor",
+     "mb_min",
+     {}},
+    {"unified", "l3", "write l3 = \"4 ways\" or \"50%\", for code and data alike"},
+    {"max min maxcache mincache minways maxways l3max l3min l2max l2min llcmax llcmin floor "
+     "guarantee guaranteed reserve request burst requests limits",
      "l3", a_range},
     {"l3limit l3limits llclimit", "l3", {}},
     {"l1 l1d l1i l4", "l3", "the kernel divides L2 and L3 only"},
     {"mblimit bwlimit membwlimit bandwidthlimit mbmaximum", "mb", {}},
-    {"limit class qos qosclass tier shares", "l3", resource_keys},
+    {"limit cap ceiling quota size amount class qos qosclass tier shares", "l3", resource_keys},
     {"clos cos closid closids rmid rmids partid pmg", "l3", by_kernel},
     {"inherit inherits extends template base from", "l3", no_templates},
     {"isolate isolation exclusiveways pinned lock locked", "exclusive", {}},
@@ -166,12 +175,15 @@ constexpr auto of_groups = std::to_array<Synonym>({
     {"id cacheid domain domains socket sockets node numa level perdomain l3perdomain mbperdomain",
      "l3", by_domain},
     {"schemata schema l3schemata", "l3", resource_keys},
-    {"mbhdl mbhardlim mbhlim mbpri mbprio caprio capri intpri l3pri l3prio l3max l3min l2max "
-     "mbnode mbwght gmb gsmba camax cmax l3cmax mbwmax mbwpbm mbpbm hardlim hardlimit softlim",
+    {"mbhdl mbhardlim mbhlim mbpri mbprio caprio capri intpri l3pri l3prio mbnode "
+     " mbwght gmb gsmba camax cmax l3cmax mbwmax mbwpbm mbpbm hardlim hardlimit softlim",
      "control", needs_control},
     {"controls", "control", {}},
     {"mb smba mba membw bandwidth mballocation mbapercent memorytune", "exclusive", caches_only},
-    {"cpu cpuset cores core coreids cpulist cpuids affinity", "cpus", {}},
+    {"cpu cpuset cores core coreids cpulist cpuslist cpuids affinity cpuaffinity allowedcpus "
+     "cpusetcpus",
+     "cpus",
+     {}},
     {"moncpus monitorcores monitoredcpus moncores cpumonitor", "monitor_cpus", {}},
     {"mode type shareable shared share isolated dedicated private reserved", "exclusive",
      "groups share ways unless one of them has exclusive = true"},
@@ -209,7 +221,7 @@ constexpr auto of_others = std::to_array<Synonym>({
      "resctrlstrategy cpuqos cachetune memorytune cputune cachelimit cacheconfig cachepool llc "
      "mba",
      "rule", "write [group.NAME] with l3 and mb, and a [[rule]] for its processes"},
-    {"default root", "rule", "write [group.default]"},
+    {"default defaults root", "rule", "write [group.default]"},
     {"partitions", "rule", "write [partition.NAME]"},
     {"ioalloc ddio devices", "rule", "write [io]"},
     {"rules match matches process processes", "rule", "write [[rule]]"},
@@ -218,8 +230,7 @@ constexpr auto of_others = std::to_array<Synonym>({
      in_a_group},
     {"name thread exe cmdline cgroup unit userunit user usergroup", "rule",
      "conditions belong in a [[rule]]"},
-    {"loglevel onstop drift unsupported readers reconcileinterval", "rule",
-     "it belongs in [daemon]"},
+    {"loglevel onstop drift unsupported readers reconcileinterval", "rule", it_belongs_in_daemon},
     {"settings global general config rdtd manager", "rule", "write [daemon]"},
     {"monitor mon monitoring mongroup mongroups", "rule", in_rule},
     {"host hosts machine machines node nodes", "rule", one_policy},
@@ -315,9 +326,66 @@ std::string rule_of(const UnknownKey& unknown, std::string_view word) {
                      is_key ? unknown.name : synonym->key, rdtd::quoted(unknown.text));
 }
 
+// "write l3 = "4 MiB"" of an amount that only one of the two can have.
+std::string hint_for_amount(std::string_view text) {
+  if (const auto line = schemata_meant(text)) return "write " + *line;
+  const bool cache = parse_cache_amount(text).has_value(),
+             bandwidth = parse_bandwidth_amount(text).has_value();
+  if (cache == bandwidth) return {};
+  return fmt::format("write {} = {}", cache ? "l3" : "mb", rdtd::quoted(text));
+}
+
+// "write l3 = "4 ways..all", for a guard to use" of min_ways = "4 ways".
+std::string hint_for_range(std::string_view text, std::string_view word) {
+  const bool cache = parse_cache_amount(text).has_value(),
+             bandwidth = parse_bandwidth_amount(text).has_value();
+  const bool is_most = word.contains("max") || word.contains("limit") || word == "burst";
+  const auto range = is_most ? range_of_ends("", text, cache) : range_of_ends(text, "", cache);
+  if (cache == bandwidth || !range) return {};
+  return fmt::format("write {} = \"{}\", for a guard to use", cache ? "l3" : "mb", *range);
+}
+
+// The hint with the value in place of the word that stands for it: pod = "shop/*" of "shop".
+std::string with_value(std::string_view hint, const UnknownKey& unknown, std::string_view word) {
+  struct Blank {
+    std::string_view words;  // keys whose value it is
+    std::string_view name;
+    std::string_view behind;
+  };
+  constexpr auto blanks = std::to_array<Blank>({
+      {"namespace ns podnamespace kubernetesnamespace", "NAMESPACE", "/"},
+      {"deployment statefulset daemonset replicaset composeservice", "NAME", "*"},
+      {"containerid dockerid job jobs jobid alloc allocid", "ID", "*"},
+  });
+  std::string out(hint);
+  if (unknown.text.empty() || name_problem(unknown.text)) return out;
+  for (const auto& [words, name, behind] : blanks)
+    if (const size_t at = out.find(fmt::format("{}{}", name, behind));
+        at != std::string::npos && contains(split(words, ' '), word))
+      out.replace(at, name.size(), unknown.text);
+  return out;
+}
+
+// pod = "shop/web-*" of namespace = "shop" beside pod = "web-*".
+std::string hint_for_namespace(const UnknownKey& unknown) {
+  if (unknown.pod.contains('/')) return "remove this line: 'pod' has the namespace in front";
+  if (unknown.text.empty() || name_problem(unknown.text)) return "write pod = \"NAMESPACE/NAME\"";
+  return fmt::format("write pod = {} in place of both",
+                     rdtd::quoted(fmt::format("{}/{}", unknown.text, unknown.pod)));
+}
+
 // What the key's value adds to what its name says.
 std::string hint_by_value(const UnknownKey& unknown, std::string_view word, std::string_view hint) {
   if (hint == needs_rule) return rule_of(unknown, word);
+  if (hint == resource_keys)
+    if (std::string amount = hint_for_amount(unknown.text); !amount.empty()) return amount;
+  if (hint == a_range)
+    if (std::string range = hint_for_range(unknown.text, word); !range.empty()) return range;
+  if (hint == of_namespace && !unknown.pod.empty()) return hint_for_namespace(unknown);
+  if (const size_t at = hint.find(".NAME]");
+      hint.starts_with("write [") && at != std::string_view::npos && !unknown.inner_name.empty())
+    return fmt::format("{}.{}{}", hint.substr(0, at), toml_key(unknown.inner_name),
+                       hint.substr(at + std::string_view(".NAME").size()));
   if (hint == qos_class)
     if (std::string of_value = hint_for_qos(unknown.text); !of_value.empty()) return of_value;
   if (word == "groups" && unknown.beside_group) return did_you_mean("user_group");
@@ -325,7 +393,7 @@ std::string hint_by_value(const UnknownKey& unknown, std::string_view word, std:
     return "remove this line: what a file of the policy has is in force";
   if (word == "mode" && lower(unknown.text).starts_with("pseudo"))
     return "write [pseudo_lock.NAME] with l2 or l3 in place of the group";
-  return std::string(hint);
+  return with_value(hint, unknown, word);
 }
 
 // Whether it is a table that has what belongs in a [group.NAME].
@@ -340,6 +408,16 @@ bool has_keys_of_group(const UnknownKey& unknown) {
              return one.hint.empty() && (one.key == "l3" || one.key == "mb") && has_word(one);
            });
   });
+}
+
+// Whether it is a table that has keys of [daemon] only.
+bool has_keys_of_daemon(const UnknownKey& unknown) {
+  return !unknown.inner_keys.empty() &&
+         std::ranges::all_of(unknown.inner_keys, [](std::string_view key) {
+           const auto* const row =
+               std::ranges::find(of_others, it_belongs_in_daemon, &Synonym::hint);
+           return contains(split(row->words, ' '), joined_words(key));
+         });
 }
 
 // [redis] with l3 and mb.
@@ -396,6 +474,7 @@ std::string unknown_key_hint(const UnknownKey& unknown, std::span<const std::str
   const std::string word = joined_words(name);
   if (contains(keys, "rule") && (name == "Unit" || name == "Service" || name == "Install"))
     return std::string(is_unit_file);
+  if (contains(keys, "rule") && has_keys_of_daemon(unknown)) return "write [daemon]";
   if (auto hint = hint_for_table(unknown, word, keys); !hint.empty()) return hint;
   for (const std::string& key : keys)
     if (joined_words(key) == word) return did_you_mean(key);

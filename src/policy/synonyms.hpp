@@ -29,6 +29,8 @@ struct UnknownKey {
   std::string_view text;                     // of a string
   std::string_view table;                    // that it is in, as the user wrote it: "[group.db]"
   std::vector<std::string_view> inner_keys;  // of a table
+  std::string_view inner_name;               // of a table in it: "db" of [groups.db]
+  std::string_view pod;                      // the pod that its table names
   bool beside_group = false;                 // in a table that has 'group' too
 };
 

@@ -64,7 +64,8 @@ bool TextScanner::check_characters() {
     if (place_.at == 0 && (text_.starts_with("\xff\xfe") || text_.starts_with("\xfe\xff")))
       return fail(0, 2, "the file is UTF-16", "save it as UTF-8");
     if (character.length == 0)
-      return fail(place_.at, place_.at + 1, fmt::format("byte 0x{:02x} is not valid UTF-8", byte));
+      return fail(place_.at, place_.at + 1, fmt::format("byte 0x{:02x} is not valid UTF-8", byte),
+                  "save it as UTF-8");
     const bool newline = byte == '\n' || text_.substr(place_.at).starts_with("\r\n");
     if ((byte < 0x20 && byte != '\t' && !newline) || byte == 0x7f)
       return fail(place_.at, place_.at + 1, fmt::format("control character U+{:04X}", byte),
@@ -78,7 +79,11 @@ bool TextScanner::check_characters() {
 }
 
 std::string TextScanner::hint_for_control(unsigned char byte) const {
-  if (text_.contains('\0')) return "the file is not text";
+  // Each letter of a text in UTF-16 has such a byte beside it.
+  const auto zeros = static_cast<size_t>(std::ranges::count(text_, '\0'));
+  if (zeros > 0)
+    return zeros * 3 > text_.size() ? "the file looks like UTF-16: save it as UTF-8"
+                                    : "the file is not text";
   if (ends_in_string(text_.substr(place_.line_start, place_.at - place_.line_start)))
     return fmt::format("write \\u{:04X} in a string", byte);
   return byte == '\r' ? "a line ends with a line feed" : "remove it";

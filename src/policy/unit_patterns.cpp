@@ -199,6 +199,20 @@ Check check_desktop(ConditionKind kind, std::string_view text) {
   return is_service(text, fmt::format("if a desktop starts it, {}", write_unit_of_desktop(text)));
 }
 
+// "user-.slice", whose drop-ins systemd applies to all units of such a name, and
+// "redis.service.service".
+Check check_name_of_files(std::string_view text, std::string_view unit, std::string_view stem) {
+  const std::string_view type = unit.substr(stem.size());
+  if (!has_unit_type(unit)) return std::nullopt;
+  if (stem.size() > type.size() && stem.ends_with(type))
+    return doubtful(text, "it has its type twice", write(stem));
+  if (!stem.ends_with('-') || stem == "-" || has_wildcard(stem)) return std::nullopt;
+  constexpr std::string_view of_drop_ins = "systemd has such a name for drop-ins of many units";
+  std::string hint = write(fmt::format("{}*{}", stem, type));
+  return type == ".slice" ? never(text, of_drop_ins, std::move(hint))
+                          : doubtful(text, of_drop_ins, std::move(hint));
+}
+
 }  // namespace
 
 Check check_unit(ConditionKind kind, std::string_view text) {
@@ -237,10 +251,12 @@ Check check_unit(ConditionKind kind, std::string_view text) {
   if (stem.ends_with('@'))
     return never(text, pattern::only_instances,
                  write(fmt::format("{}*{}", stem, unit.substr(stem.size()))));
+  if (auto found = check_name_of_files(text, unit, stem)) return found;
   for (const std::string_view type : {".timer", ".path", ".target", ".device", ".automount"})
     if (unit.ends_with(type))
       return never(
-          text, fmt::format("no process is in a {}", type.substr(1)),
+          text,
+          fmt::format("no process is in {} {}", type == ".automount" ? "an" : "a", type.substr(1)),
           type == ".timer" || type == ".path" ? write(fmt::format("{}.service", stem)) : "");
   if (unit.ends_with(".socket"))
     return Finding{

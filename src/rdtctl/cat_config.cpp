@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "hidden_policies.hpp"
 #include "leases.hpp"
 #include "no_policy.hpp"
 #include "output.hpp"
@@ -35,6 +36,7 @@ int verbs::cat_config(const Context& context) {
   JsonValue json = JsonValue::array();
   std::vector<PolicyFile> files = find_policy_files(context.root);
   if (ignored_policy_files(context.root).empty()) (void)report_no_policy(context.root, files);
+  note_diagnostics(context, hidden_policies(context.root, files), {});
   std::ranges::move(lease_files(context), std::back_inserter(files));
   for (const PolicyFile& file : files) {
     readable = readable && file.state != PolicyFile::State::unreadable;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "hidden_policies.hpp"
 #include "linked_executables.hpp"
 #include "no_policy.hpp"
 #include "output.hpp"
@@ -52,6 +53,8 @@ int verbs::check(const Context& context, const std::vector<std::string>& files) 
       note("rdtctl: not checked against this machine: {}\n", machine.error().text());
     }
   }
+  if (files.empty())
+    std::ranges::move(hidden_policies(context.root, read), std::back_inserter(diagnostics));
   std::ranges::move(unknown_users(context, parsed.policy), std::back_inserter(diagnostics));
   if (!context.elsewhere)
     for (Diagnostic& link : linked_executables(parsed.policy))

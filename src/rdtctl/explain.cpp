@@ -5,9 +5,12 @@
 
 #include "explain_text.hpp"
 #include "output.hpp"
+#include "rdtd/base/glob.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
+#include "rdtd/policy/comm_name.hpp"
 #include "unit_processes.hpp"
+#include "unit_rule.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -46,6 +49,16 @@ void print_explanation(const Context& context, pid_t pid, const Explanation& exp
               : fmt::format("threads {}", join(tids, " ")));
 }
 
+// Of a service that has no process: what its rule would be.
+std::string how_to_describe(const std::string& unit) {
+  constexpr std::string_view type = ".service";
+  if (!unit.ends_with(type) || has_wildcard(unit) || !why_unit_never(unit, "name").empty())
+    return {};
+  const std::string name = unit.substr(0, std::min(unit.find('@'), unit.size() - type.size()));
+  return fmt::format("; of one that it starts: rdtctl explain --unit {} --name {}", unit,
+                     name.substr(0, longest_comm));
+}
+
 }  // namespace
 
 int verbs::explain(const Context& context, std::optional<pid_t> pid, const std::string& unit) {
@@ -64,7 +77,7 @@ int verbs::explain(const Context& context, std::optional<pid_t> pid, const std::
                                      unit.find_first_of(" *?[") != std::string::npos
                                          ? fmt::format("'{}'", unit)
                                          : unit)
-                       : "");
+                       : how_to_describe(unit));
       return Exit::failed;
     }
   }

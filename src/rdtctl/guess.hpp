@@ -64,6 +64,7 @@ class Guess {
   [[nodiscard]] bool has_unknown_option() const;
 
   void find_verb();
+  void rewrite_time_of_journal();
   void rewrite_verb();
   void split_kind();
   void drop_noun();

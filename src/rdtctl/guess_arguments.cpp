@@ -6,9 +6,12 @@
 #include <system_error>
 
 #include "guess.hpp"
+#include "rdtd/base/glob.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
+#include "rdtd/policy/parse.hpp"
 #include "time_point.hpp"
+#include "unit_processes.hpp"
 #include "words_of_others.hpp"
 
 namespace rdtd {
@@ -21,6 +24,13 @@ bool is_pod(const std::string& word) {
   return slash != std::string::npos && slash > 0 && slash + 1 < word.size() &&
          word.find('/', slash + 1) == std::string::npos && word.front() != '.' &&
          !has_unit_type(word);
+}
+
+std::string neither_pid_nor_unit(const std::string& word) {
+  return fmt::format(
+      "'{0}' is neither a PID nor a unit with its type, such as '{0}.service'; a [[rule]] with "
+      "name = \"{0}\" matches processes by name",
+      word);
 }
 
 }  // namespace
@@ -102,6 +112,19 @@ void Guess::rewrite_assign() {
   std::ranges::copy_if(bare, std::back_inserter(names),
                        [&](size_t at) { return !is_digits(words_[at]); });
   const bool has_group = given({"-g", "--group"}), has_unit = given({"-u", "--unit"});
+  if (const auto path = std::ranges::find_if(names,
+                                             [&](size_t at) {
+                                               return words_[at].starts_with('/') ||
+                                                      words_[at].starts_with("./") ||
+                                                      words_[at].starts_with("~/");
+                                             });
+      path != names.end()) {
+    advice_ = fmt::format(
+        "'{0}' is a path, neither a PID nor a unit: [[rule]] with exe = \"{0}\" matches the "
+        "processes of an executable",
+        words_[*path]);
+    return;
+  }
   const auto is_unit = [&](size_t at) { return has_unit_type(words_[at]); };
   // A group can have such a name.
   const bool can_be_group = !has_group && names.size() == 1;
@@ -113,16 +136,18 @@ void Guess::rewrite_assign() {
   if (names.size() == 2 && bare.size() == 2 && !has_group && !has_unit) {
     const bool first = is_unit(names[0]);
     if (first == is_unit(names[1])) {
-      advice_ = fmt::format(
-          "'{0}' is neither a PID nor a unit with its type, such as '{0}.service'; a [[rule]] with "
-          "name = \"{0}\" matches processes by name",
-          words_[names[1]]);
+      advice_ = neither_pid_nor_unit(words_[names[1]]);
       return;
     }
     insert(names[1], first ? "-g" : "--unit");
     insert(names[0], first ? "--unit" : "-g");
   } else if (names.size() == 1 && bare.size() == 1 && has_group && !has_unit) {
-    insert(names[0], "--unit");
+    // Of a word without a type, systemd knows whether there is such a service.
+    if (const std::string& word = words_[names[0]];
+        !is_unit(names[0]) && !has_wildcard(word) && !is_known_unit(complete_unit_name(word)))
+      advice_ = neither_pid_nor_unit(word);
+    else
+      insert(names[0], "--unit");
   } else if (names.size() == 1 && !has_group) {
     insert(names[0], "-g");
   }

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "guess.hpp"
+#include "time_point.hpp"
 #include "words_of_others.hpp"
 
 namespace rdtd {
@@ -84,6 +85,19 @@ void Guess::drop_noun() {
   if (known_(next, "--help") || meaning_of_verb(next)) erase(verb_);
 }
 
+// "logs --since 1h": journalctl takes "-1h".
+void Guess::rewrite_time_of_journal() {
+  for (size_t at = 0; at < program_.size(); at++) {
+    const std::string name = option_name(program_[at]);
+    if (!is_one_of(name, {"--since", "--until", "-S", "-U"})) continue;
+    const bool apart = name == program_[at];
+    if (apart && at + 1 == program_.size()) return;
+    std::string& word = program_[at + apart];
+    const size_t begin = apart ? 0 : name.size() + 1;
+    if (is_span(word.substr(begin)) && !is_digits(word.substr(begin))) word.insert(begin, "-");
+  }
+}
+
 void Guess::rewrite_verb() {
   verb_ = words_.size();
   size_t first = 0;
@@ -110,6 +124,7 @@ void Guess::rewrite_verb() {
     program_ = {"journalctl", "-u", "rdtd"};
     program_.insert(program_.end(), words_.begin() + static_cast<std::ptrdiff_t>(verb_) + 1,
                     words_.end());
+    rewrite_time_of_journal();
     // "logs redis": those lines that have the word. A number is how many, a match has a '='.
     if (const size_t at = verb_ + 1; at < words_.size() && !is_option(words_[at]) &&
                                      !words_[at].contains('=') && words_[at] != "rdtd")

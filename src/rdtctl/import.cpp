@@ -59,6 +59,11 @@ int verbs::import(const Context& context) {
 }
 
 int verbs::import_from(const std::string& path) {
+  const std::string normal = std::filesystem::path(path).lexically_normal().string();
+  if (const std::string resctrl = Context{}.resctrl; (normal + "/").starts_with(resctrl + "/")) {
+    note("rdtctl: '{}' is resctrl itself, which 'rdtctl import' reads\n", path);
+    return Exit::failed;
+  }
   std::error_code unknown;
   if (std::filesystem::exists(std::filesystem::path(path) / "schemata", unknown)) {
     note("rdtctl: '{0}' is a copy of resctrl: rdtctl --resctrl {0} import\n", path);

@@ -206,9 +206,9 @@ void VerbTable::add_suggest() {
   auto* repeats = verb.add_option("--repeats", options.repeats,
                                   "Measurements of each amount, 6 to 1000 (default 9)");
   allow_numbers(*repeats->type_name("N"), 6, 1000);
-  auto* loss =
-      verb.add_option("--max-loss", options.max_loss,
-                      "Leave out what makes it worse by more; default 50 for tasks' instructions");
+  auto* loss = verb.add_option(
+      "--max-loss", options.max_loss,
+      "Try no amount that makes it worse by more; default 50 for tasks' instructions");
   allow_percent(*loss->type_name("PERCENT"), 1, 100000);
   add_workload_options(verb, options.workload, given_.cpu_list);
   verb.get_option("--metric")

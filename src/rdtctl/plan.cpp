@@ -3,6 +3,7 @@
 #include <map>
 
 #include "groups.hpp"
+#include "hidden_policies.hpp"
 #include "output.hpp"
 #include "policy_file.hpp"
 #include "rdtd/base/text.hpp"
@@ -210,6 +211,8 @@ int verbs::plan(const Context& context, const std::vector<std::string>& files,
                            ? plan_files(context)
                            : plan_files(context, read_named_files(context, files, "plan"));
   if (!planned) return planned.error();
+  if (files.empty())
+    note_diagnostics(context, hidden_policies(context.root, find_policy_files(context.root)), {});
   if (context.json != Json::off) {
     print_json(context, plan_json(*planned));
   } else if (unified) {

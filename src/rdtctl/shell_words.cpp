@@ -48,14 +48,14 @@ void ShellReader::end_command(char c) {
 // A tag of XML and a prompt are others.
 bool ShellReader::skip_redirection() {
   constexpr std::string_view signs = "<>&|";
-  const bool is_number =
+  const bool is_count =
       in_word_ && out_.back().text.find_first_not_of("0123456789") == std::string::npos;
   const bool in_command = !out_.empty() && !out_.back().text.empty();
   const std::string_view rest = text_.substr(at_);
   const bool is_tag =
       rest.size() > 1 && rest[0] == '<' && std::isalpha(static_cast<unsigned char>(rest[1])) != 0;
-  if (!in_command || (in_word_ && !is_number) || is_tag) return false;
-  if (is_number) out_.pop_back();
+  if (!in_command || (in_word_ && !is_count) || is_tag) return false;
+  if (is_count) out_.pop_back();
   size_t end = std::min(rest.find_first_not_of(signs), rest.size());
   end = std::min(rest.find_first_not_of(" \t", end), rest.size());
   char quote = '\0';

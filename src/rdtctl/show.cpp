@@ -66,8 +66,8 @@ std::string name_in(const Context& context, std::string_view given) {
 // What the policy files say of the group; empty if they do not, cannot be read, or do not fit.
 struct PolicyOfGroup {
   std::string place, description;
-  std::map<Resource, std::vector<std::string>> asked;  // "0-1=4 ways"
-  std::vector<std::string> rules;
+  std::map<Resource, std::map<DomainId, std::string>> asked;
+  std::vector<std::pair<std::string, std::string>> rules;  // the place and the conditions of each
 };
 
 // unit "nginx.service", name "tar" or "gzip"
@@ -95,12 +95,10 @@ PolicyOfGroup policy_of(const Context& context, const TreeMachine& machine,
       out.description = group.description;
     }
   for (const GroupTarget& target : prepared->plan.groups)
-    if (target.directory == directory)
-      for (const auto& [resource, domains] : target.asked)
-        out.asked[resource] = merged_domains(domains);
+    if (target.directory == directory) out.asked = target.asked;
   for (const Rule& rule : prepared->policy.rules)
     if (group_directory(rule.group.value) == directory)
-      out.rules.push_back(fmt::format("{}  {}", rule.where.text(), conditions_text(rule)));
+      out.rules.emplace_back(rule.where.text(), conditions_text(rule));
   return out;
 }
 
@@ -146,12 +144,24 @@ void print_group(const Context& context, const TreeMachine& machine, const std::
   for (const auto& [resource, values] : state.schemata) {
     values_line(to_string(resource), values_text(machine.capabilities, resource, values));
     if (const auto asked = policy.asked.find(resource); asked != policy.asked.end())
-      values_line("asked", join(asked->second, ";"));
+      values_line("asked", join(merged_domains(asked->second), ";"));
   }
   if (const std::string counter = limited_counter(machine, directory); !counter.empty())
     line("MB limits", fmt::format("{} (mba_MBps_event)", printable(counter)));
-  for (const std::string& rule : policy.rules) line("Rule", rule);
+  for (const auto& [place, conditions] : policy.rules)
+    line("Rule", fmt::format("{}  {}", place, conditions));
   if (state.mode == Mode::pseudo_locked) line("Device", device_of_lock(directory));
+}
+
+// What the policy says of the group, if it names it.
+void add_policy(JsonValue& json, const PolicyOfGroup& policy) {
+  if (!policy.place.empty()) json["policy"] = policy.place;
+  if (!policy.description.empty()) json["description"] = policy.description;
+  for (const auto& [resource, domains] : policy.asked)
+    for (const auto& [domain, text] : domains)
+      json["asked"][std::string(to_string(resource))][to_string(domain)] = text;
+  for (const auto& [place, conditions] : policy.rules)
+    json["rules"].push_back({{"rule", place}, {"conditions", conditions}});
 }
 
 // What may be meant by the name of a group that there is not.
@@ -165,6 +175,7 @@ std::string hint_of_no_group(const Context& context, const TreeMachine& machine,
   for (const auto& [name, state] : machine.snapshot.groups) names.push_back(group_label(name));
   for (const std::string& meant : {group, lower(group)})
     if (std::string question = nearest_question(meant, names); !question.empty()) return question;
+  if (is_digits(group)) return fmt::format("; of a process: rdtctl explain {}", group);
   if (has_unit_type(group)) return fmt::format("; of a unit: rdtctl explain {}", group);
   if (has_wildcard(group))
     return "; show takes a name and no pattern: 'rdtctl list' shows all groups";
@@ -202,6 +213,7 @@ int verbs::show(const Context& context, const std::string& given, bool measure, 
   if (context.json != Json::off) {
     if (state.mode == Mode::pseudo_locked) json["device"] = device_of_lock(directory);
     json["bandwidth_units"] = bandwidth_units_json(machine->capabilities);
+    add_policy(json, policy_of(context, *machine, directory));
     print_json(context, json);
     return Exit::ok;
   }

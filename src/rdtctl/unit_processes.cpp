@@ -51,11 +51,16 @@ std::string no_process_in(const Context& context, const std::string& unit) {
          group_hint(context, unit);
 }
 
-bool is_unknown_unit(const std::string& unit) {
-  if (has_wildcard(unit)) return false;
+// Whether systemd has loaded the unit; nothing if it does not say.
+static std::optional<bool> is_loaded(const std::string& unit) {
+  if (has_wildcard(unit)) return std::nullopt;
   auto systemd = Units::connect();
   const auto known = systemd ? systemd->find(unit) : std::nullopt;
-  return known && !known->loaded;
+  return known ? std::optional(known->loaded) : std::nullopt;
 }
+
+bool is_unknown_unit(const std::string& unit) { return !is_loaded(unit).value_or(true); }
+
+bool is_known_unit(const std::string& unit) { return is_loaded(unit).value_or(false); }
 
 }  // namespace rdtd

@@ -27,6 +27,8 @@ namespace rdtd {
 
 // systemd has neither a unit of this whole name nor a file for it. Not for patterns.
 [[nodiscard]] bool is_unknown_unit(const std::string& unit);
+// systemd says that it has it.
+[[nodiscard]] bool is_known_unit(const std::string& unit);
 
 // Why a word that is given for a unit names none with a process.
 [[nodiscard]] std::string no_process_in(const Context& context, const std::string& unit);

@@ -188,15 +188,17 @@ void UsageView::take(Reading now) {
 
 int UsageView::once() {
   if (const auto first = refresh(); !first) return report(first.error());
+  if (rows_.empty() && !subject_.over) {
+    note("rdtctl: no group has counters: {}\n", context_.snapshot_given
+                                                    ? "they are not in a copy of resctrl"
+                                                    : "'rdtctl doctor' says what the machine has");
+    return Exit::no_resctrl;
+  }
   for (int left = static_cast<int>(options_.interval * 1000); left > 0; left -= glance) {
     if (is_over()) return Exit::ok;
     (void)::poll(nullptr, 0, std::min(left, glance));
   }
   if (const auto second = refresh(); !second) return report(second.error());
-  if (rows_.empty() && !subject_.over) {
-    note("rdtctl: no group has counters: see 'rdtctl info'\n");
-    return Exit::no_resctrl;
-  }
   print_rows();
   return Exit::ok;
 }

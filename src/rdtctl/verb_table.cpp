@@ -178,7 +178,7 @@ void VerbTable::add_explain() {
     return option;
   };
   describe(ConditionKind::unit, "--unit", "UNIT",
-           "Alone: all processes of this unit; else a process in this unit");
+           "All processes of this unit; with other options, a process in it");
   refuse_long_names(*describe(ConditionKind::name, "--name", "NAME", "Its name is NAME"));
   refuse_long_names(
       *describe(ConditionKind::thread, "--thread", "NAME", "Explain its thread of this name"));

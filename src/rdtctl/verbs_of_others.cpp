@@ -78,7 +78,8 @@ constexpr auto same_verbs = std::to_array<Same>({
      "ls, config list, config dump, config get, list-unit-files, list files, list policies, files, "
      "list-files, -T",
      "cat-config"},
-    {"diagnose, diag, debug, troubleshoot, health, checkup, selftest", "doctor"},
+    {"diagnose, diag, debug, troubleshoot, health, healthcheck, health-check, checkup, selftest",
+     "doctor"},
     {"rule test, rule explain, rule match, why, which, match, query, where, whois, explain pid, "
      "show pid, explain process, ps -p",
      "explain"},
@@ -118,12 +119,12 @@ constexpr auto verb_advice = std::to_array<Advice>({
     {"group create, group add, groups create, policy create, policy, cachetune, "
      "memtune, set-property, patch, scale, label, create, new, add, set, config, update, modify, "
      "change, limit, alloc, allocate, annotate, cgset, cgcreate, vcpupin, emulatorpin, schedinfo, "
-     "reserve, partition create, class create, "
+     "reserve, resize, mkdir, partition create, class create, "
      "profile, profiles, rename, -e",
      "groups are tables of the policy: 'rdtctl edit 10-NAME' opens /etc/rdtd/10-NAME.toml, "
      "checks it and puts it in force; see rdtd.toml(5)"},
     {"cgdelete, class delete, group delete, group remove, group rm, groups delete, delete, rm, "
-     "remove, del",
+     "rmdir, remove, del",
      how_to_remove},
     {"destroy, flush, clear, clean, off, down, teardown, prune, purge, -R",
      "'rdtctl reset' removes every group that rdtd created, until the next reload; the policy "
@@ -131,8 +132,12 @@ constexpr auto verb_advice = std::to_array<Advice>({
     {"undo, rollback, restore, revert",
      "put the previous file back in /etc/rdtd, then run 'rdtctl reload'; 'rdtctl reset' removes "
      "every group that rdtd created"},
-    {"help policy, help rdtd.toml, help group, help groups, help rule, help rules",
+    {"help policy, help rdtd.toml, help group, help groups, help rule, help rules, help amount, "
+     "help amounts, help toml, help syntax, help partition, help partitions",
      "the language of the policy is in rdtd.toml(5): man rdtd.toml"},
+    {"help exit-codes, help exit-code, help exit, help json, help output, "
+     "help environment",
+     "see EXIT STATUS, JSON and ENVIRONMENT in rdtctl(1): man rdtctl"},
     {"explain group", "'rdtctl show {}' shows a group"},
     {"explain rule, explain rules, explain groups, explain policy",
      "the language of the policy is in rdtd.toml(5): man rdtd.toml"},
@@ -144,7 +149,7 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "'rdtctl top' shows what all groups use, and 'rdtctl watch' one process or unit"},
     {"noisy, contention, interference, episodes, victims",
      "'rdtctl blame' says who took cache or bandwidth from whom"},
-    {"mv, move, attach, join, put, assoc, associate, cgclassify",
+    {"mv, move, attach, join, put, assoc, associate, classify, reclassify, cgclassify",
      "'rdtctl assign -g GROUP PID' moves a running process"},
     {"-a",
      "pqos -a gives CPUs or processes to a class: write cpus = \"0-3\" in [group.NAME], or run "
@@ -163,7 +168,7 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "'rdtctl history' shows what rdtd-observer has recorded; systemctl enable --now rdtd-observer "
      "starts it"},
     {"cordon, uncordon, taint, rollout, rollout status, drain, rollout restart",
-     "rdtd manages one machine: see docs/fleets.md for many"},
+     "rdtd manages one machine: see /usr/share/doc/rdtd/fleets.md for many"},
     {"reset-failed, daemon-reexec, is-enabled, wait",
      "rdtd is a systemd service: use systemctl with its unit, rdtd.service"},
     {"nice, renice, chrt, ionice, pin",
@@ -191,8 +196,11 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "runs"},
     {"install, uninstall, upgrade",
      "rdtd is a package: apt or dnf installs, upgrades and removes it"},
-    {"mount, umount, unmount, remount",
-     "resctrl is mounted by systemd: systemctl start sys-fs-resctrl.mount"},
+    {"mount", "resctrl is mounted by systemd: systemctl start sys-fs-resctrl.mount"},
+    {"umount, unmount",
+     "resctrl is mounted by systemd: 'systemctl stop sys-fs-resctrl.mount' unmounts it, and stops "
+     "rdtd"},
+    {"remount", "resctrl is mounted by systemd: systemctl restart sys-fs-resctrl.mount"},
     {"mask, unmask",
      "an empty file of the same name in /etc/rdtd masks a policy file of /usr/lib/rdtd"},
     {"fix, repair, heal", "'rdtctl doctor' names each problem and what to do about it"},

@@ -63,8 +63,8 @@ TEST(Amount, Cache) {
        "3",
        "'ways 0\xe2\x80\x93"
        "3' is not a range of the ways 0 to 31; write \"ways 0-3\""},
-      {"ways 0,2", "'ways 0,2' is not a range of the ways 0 to 31; write \"0x5\""},
-      {"ways 0-3,5", "'ways 0-3,5' is not a range of the ways 0 to 31; write \"0x2f\""},
+      {"ways 0,2", "'ways 0,2' is not a range of the ways 0 to 31; write \"2 ways\""},
+      {"ways 0-3,5", "'ways 0-3,5' is not a range of the ways 0 to 31; write \"5 ways\""},
       {"ways 3-99", "'ways 3-99' is not a range of the ways 0 to 31; write \"ways 4-7\""},
       {"1-6 ways",
        "'1-6 ways' is not a cache amount; write \"ways 1-6\" for exactly these ways, or "
@@ -199,8 +199,7 @@ TEST(Amount, Bandwidth) {
       {"no limit", "'no limit' is not a bandwidth; write \"unlimited\""},
       {"0 GB/s", "'0 GB/s' is no bandwidth at all; write \"1 MB/s\""},
       {"inf%", "'inf%' is not a percentage"},
-      {"4 ways",
-       "'4 ways' is not a bandwidth; write \"50%\", \"8 GB/s\", \"800 MiB/s\" or \"unlimited\""},
+      {"4 ways", "'4 ways' is not a bandwidth; it is a part of a cache: write l3 = \"4 ways\""},
       {"", "'' is not a bandwidth; write \"50%\", \"8 GB/s\", \"800 MiB/s\" or \"unlimited\""}};
   for (const auto& row : rows) {
     const auto amount = parse_bandwidth_amount(row.text);

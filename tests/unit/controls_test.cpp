@@ -97,7 +97,7 @@ TEST(Controls, Amounts) {
       {"0x4", bitmap, two_ways_of_generic,
        "'0x4' is too little: a mask of MASK has at least 2 ways (min_bits) []"},
       {"0xc", bitmap, two_ways, "c"},
-      {"0x5", bitmap, mask, "'0x5' has gaps; masks of MASK must be contiguous []"},
+      {"0x5", bitmap, mask, "'0x5' has gaps; masks of MASK must be contiguous [write \"0x7\"]"},
       {"0x5", bitmap, gaps, "5"},
       {"0x100", bitmap, mask, "'0x100' is out of range: the mask of MASK is 0xff []"},
       {"unlimited", bitmap, mask, "ff"},
@@ -143,8 +143,8 @@ TEST(Controls, ErrorsOfThePolicy) {
        "GB/s\", \"0xf0\" or \"unlimited\"\n"},
       {"control = { X = {} }", "p.toml:2:17: error: 'X' names no domain\n"},
       {"mb_min = \"4 ways\"",
-       "p.toml:2:10: error: '4 ways' is not a bandwidth\n      | write \"50%\", \"8 GB/s\", \"800 "
-       "MiB/s\" or \"unlimited\"\n"},
+       "p.toml:2:10: error: '4 ways' is not a bandwidth\n      | it is a part of a cache: write l3 "
+       "= \"4 ways\"\n"},
       {"mb_hlim = 1",
        "p.toml:2:1: error: unknown key 'mb_hlim' in [group.a]\n      | write control = { NAME = "
        "... } with the name that schemata has\n"},

@@ -133,7 +133,7 @@ TEST(Locks, Refusals) {
        "has 8 ways, and 1 must be left to default\n"},
       {lock("buffer", "0x5"), atom(), untouched(atom()),
        "p.toml:2:14: error: pseudo_lock 'buffer': '0x5' has gaps; masks of L2 domain 1 must be "
-       "contiguous\n"},
+       "contiguous\n      | write \"2 ways\"\n"},
       {lock("buffer", "1 MiB", "7"), atom(), untouched(atom()),
        "p.toml:2:8: error: unknown L2 domain 7\n      | this machine has 0-1\n"},
       {"[pseudo_lock.p]\nl3 = { \"0\" = \"1 MiB\" }\n", atom(), untouched(atom()),
@@ -388,7 +388,7 @@ TEST(Locks, SparseMasks) {
             "4 ways are free, but not side by side: ways 0, 2, 4 and 6\n");
   EXPECT_EQ(test::refusal(lock("buffer", "0x5"), sparse, untouched(sparse)),
             "p.toml:2:14: error: pseudo_lock 'buffer': '0x5' has gaps; the ways of a region in L2 "
-            "domain 1 must be side by side\n");
+            "domain 1 must be side by side\n      | write \"2 ways\"\n");
   EXPECT_EQ(test::refusal(lock("buffer", "2 ways"), sparse,
                           with(untouched(sparse), "theirs", "L2:0=aa;1=aa\n")),
             "p.toml:2:14: error: pseudo_lock 'buffer': no group may fill the ways of a region, and "

@@ -120,7 +120,7 @@ TEST(Plan, Refusals) {
        "ways)\n    2 | l3 = \"8 ways\"\n      |      ^~~~~~~~\n"},
       {"[group.a]\nl3 = \"0x5\"\n",
        "p.toml:2:6: error: a: '0x5' has gaps; masks of L3 domains 0-1 must be contiguous\n    2 | "
-       "l3 = \"0x5\"\n      |      ^~~~~\n"},
+       "l3 = \"0x5\"\n      |      ^~~~~ write \"2 ways\"\n"},
       {"[group.a]\nl3 = \"0x1000\"\n",
        "p.toml:2:6: error: a: '0x1000' is out of range: the mask of L3 domains 0-1 is 0x7ff\n    2 "
        "| l3 = \"0x1000\"\n      |      ^~~~~~~~\n"},
@@ -164,7 +164,7 @@ TEST(Plan, Refusals) {
        "domains 0-1\n    5 | l3 = \"6 ways\"\n      |      ^~~~~~~~\n"},
       {"[partition.p]\nl3 = \"4 ways\"\n[group.a]\npartition = \"p\"\nl3 = \"0x5\"\n",
        "p.toml:5:6: error: a: '0x5' has gaps; masks of L3 domains 0-1 must be contiguous\n    5 | "
-       "l3 = \"0x5\"\n      |      ^~~~~\n"},
+       "l3 = \"0x5\"\n      |      ^~~~~ write \"2 ways\"\n"},
       {"[partition.p]\nl3 = \"ways 0-3\"\n[group.a]\npartition = \"p\"\nl3 = \"0x30\"\n",
        "p.toml:5:6: error: a: '0x30' is not within partition 'p', which holds ways 0-3 of L3 "
        "domains 0-1\n    5 | l3 = \"0x30\"\n      |      ^~~~~~\n"},

@@ -185,7 +185,7 @@ constexpr ValueAndFinding conditions[] = {
      "\"/usr/bin/tar\""},
     {"exe = \"~/bin/backup\"",
      "error: '~/bin/backup' can never match: an executable's path begins with '/' | write "
-     "\"**/bin/backup\""},
+     "\"/home/*/bin/backup\""},
     {"exe = \"*java\"",
      "error: '*java' can never match: an executable's path begins with '/' | write \"**/*java\""},
     {"exe = \"*\"",

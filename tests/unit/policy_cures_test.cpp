@@ -193,7 +193,7 @@ constexpr PolicyAndErrors rows[] = {
      "'k*events_unbound_more', '*averyveryverylong']\n",
      ""},
     {"[[rule]]\ngroup = \"default\"\nunit = 'not redis.service'\n",
-     "p.toml:3:8: warning: 'not redis.service' is a text that begins with 'not': no condition "
+     "p.toml:3:8: error: 'not redis.service' is a text that begins with 'not': no condition "
      "negates\n"
      "    3 | unit = 'not redis.service'\n"
      "      |        ^~~~~~~~~~~~~~~~~~~ to leave processes alone, write group = \"leave\" in an "

@@ -278,7 +278,7 @@ p.toml:4:7: warning: the guard cannot use this range
     {"[group.a]\nschemata = \"L3:0=f\"\n",
      R"(p.toml:2:1: error: unknown key 'schemata' in [group.a]
     2 | schemata = "L3:0=f"
-      | ^~~~~~~~ write l3 = "4 ways" or mb = "50%"
+      | ^~~~~~~~ write l3 = { "0" = "0xf" }
 )"},
     {"[group.a]\nname = \"redis\"\n",
      R"(p.toml:2:1: error: unknown key 'name' in [group.a]
@@ -293,7 +293,7 @@ p.toml:4:7: warning: the guard cannot use this range
     {"[clos.a]\n",
      R"(p.toml:1:2: error: unknown key 'clos' in a policy
     1 | [clos.a]
-      |  ^~~~ write [group.NAME]
+      |  ^~~~ write [group.a]
 )"},
     {"[[rules]]\n",
      R"(p.toml:1:3: error: unknown key 'rules' in a policy

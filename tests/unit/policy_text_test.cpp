@@ -321,7 +321,8 @@ constexpr PolicyAndErrors text_errors[] = {
       |    ^ this looks like YAML; 'rdtctl import --from FILE' makes a policy of what other tools have
 )"},
     {"# Redis\xfc:\n",
-     "p.toml:1:8: error: byte 0xfc is not valid UTF-8\n    1 | # Redis?:\n      |        ^\n"},
+     "p.toml:1:8: error: byte 0xfc is not valid UTF-8\n    1 | # Redis?:\n      |        ^ save it "
+     "as UTF-8\n"},
     {"[group.a.controls]\nGMB = 1\n",
      R"(p.toml:1:10: error: unknown key 'controls' in [group.a]
     1 | [group.a.controls]

@@ -51,7 +51,8 @@ constexpr ValueAndFinding values_and_findings[] = {
      "'user_unit' take the names | write user_unit = \"firefox.service\""},
     {"pod = '/'", "error: '/' can never match: a pod is NAMESPACE/NAME | write \"*/*\""},
     {"exe = '%h/x'",
-     "error: '%h/x' can never match: an executable's path begins with '/' | write \"**/x\""},
+     "error: '%h/x' can never match: an executable's path begins with '/' | write "
+     "\"/home/*/x\""},
     {"exe = '%h'",
      "error: '%h' can never match: an executable's path begins with '/' | write the text itself"},
     {"exe = '/proc/123/exe'",

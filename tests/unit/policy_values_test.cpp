@@ -184,7 +184,7 @@ constexpr PolicyAndErrors value_errors[] = {
     {"a = \"\xff\"\n",
      R"(p.toml:1:6: error: byte 0xff is not valid UTF-8
     1 | a = "?"
-      |      ^
+      |      ^ save it as UTF-8
 )"},
     {"a = \"x\x0dy\"\n",
      R"(p.toml:1:7: error: control character U+000D

@@ -28,6 +28,12 @@ _rdtctl() {
   }
   _rdtctl_words() { tr ' ' '\n' <<<"$1"; }
   COMPREPLY=()
+  # Readline splits "--sort=VALUE" at the '='.
+  if [[ $current == = ]]; then
+    current=""
+  elif [[ $previous == = && $COMP_CWORD -gt 2 ]]; then
+    previous=${COMP_WORDS[COMP_CWORD - 2]}
+  fi
   case $previous in
     -g | --group | --noise-group) _rdtctl_lines < <(rdtctl list --names 2>/dev/null); return ;;
     --pseudo-lock) _rdtctl_lines < <(ls /dev/pseudo_lock 2>/dev/null); return ;;
@@ -47,7 +53,7 @@ _rdtctl() {
     --probe) _rdtctl_lines < <(_rdtctl_words "latency timer"); return ;;
   esac
   if [[ $current == -* ]]; then
-    _rdtctl_lines < <({ rdtctl ${verb:+"$verb"} --help; rdtctl --help; } 2>/dev/null | grep -E '^  -' | grep -oE -- '(^| )-(-[a-z0-9-]+|[a-z])\b' | tr -d ' ' | sort -u)
+    _rdtctl_lines < <({ rdtctl ${verb:+"$verb"} --help; rdtctl --help; } 2>/dev/null | grep -E '^  -' | grep -oE -- '(^| )-(-[a-z0-9-]+|[a-zA-Z])\b' | tr -d ' ' | sort -u)
   elif [[ -z $verb ]]; then
     _rdtctl_lines < <(_rdtctl_words "@RDTCTL_VERBS@")
   else
@@ -57,7 +63,7 @@ _rdtctl() {
       completion) _rdtctl_lines < <(_rdtctl_words "bash zsh fish") ;;
       help) _rdtctl_lines < <(_rdtctl_words "@RDTCTL_VERBS@") ;;
       check | plan) mapfile -t COMPREPLY < <(compgen -f -X '!*.toml' -- "$current"; compgen -d -S / -- "$current") ;;
-      history | blame | record) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+      history | blame | record | import) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
       edit) mapfile -t COMPREPLY < <(cd /etc/rdtd 2>/dev/null && compgen -f -X '!*.toml' -- "$current") ;;
       snapshot) mapfile -t COMPREPLY < <(compgen -d -- "$current") ;;
       run | bench | suggest) mapfile -t COMPREPLY < <(compgen -c -- "$current") ;;

@@ -61,6 +61,8 @@ complete -c rdtctl -l name -x
 complete -c rdtctl -l thread -x
 complete -c rdtctl -l cmdline -x
 complete -c rdtctl -l cgroup -x
+complete -c rdtctl -l pod -x
+complete -c rdtctl -l container -x
 complete -c rdtctl -l pid -x -a '(__fish_complete_pids)'
 complete -c rdtctl -l sort -x -a 'group domain tasks occupancy total local'
 complete -c rdtctl -l json -x -a 'pretty short off'
@@ -84,7 +86,7 @@ complete -c rdtctl -n '__rdtctl_is explain assign' -a '(__fish_complete_pids)'
 complete -c rdtctl -n '__rdtctl_is completion' -a 'bash zsh fish'
 complete -c rdtctl -n '__rdtctl_is help' -a '(__rdtctl_described 0)'
 complete -c rdtctl -n '__rdtctl_is check plan' -F
-complete -c rdtctl -n '__rdtctl_is history blame record' -F
+complete -c rdtctl -n '__rdtctl_is history blame record import' -F
 complete -c rdtctl -n '__rdtctl_is edit' -a '(path basename /etc/rdtd/*.toml 2>/dev/null)'
 complete -c rdtctl -n '__rdtctl_is snapshot' -a '(__fish_complete_directories)'
 complete -c rdtctl -n '__rdtctl_is run bench suggest' -x -a '(__fish_complete_subcommand --fcs-skip=2 -- @RDTCTL_VALUE_OPTIONS@ --mb)'

@@ -38,7 +38,13 @@ _rdtctl() {
     _normal
     return
   fi
-  case ${words[CURRENT-1]} in
+  # "--sort=VALUE" is one word.
+  local option=${words[CURRENT-1]}
+  if [[ ${words[CURRENT]} == --*=* ]]; then
+    option=${words[CURRENT]%%=*}
+    compset -P '*='
+  fi
+  case $option in
     -g | --group | --noise-group) found=(${(f)"$(rdtctl list --names 2>/dev/null)"}); compadd -a found; return ;;
     --pseudo-lock) found=(${(f)"$(ls /dev/pseudo_lock 2>/dev/null)"}); compadd -a found; return ;;
     --unit | --protect) found=(${(f)"$(systemctl list-units --plain --no-legend --type=service,scope,slice 2>/dev/null | cut -d' ' -f1)"}); compadd -a found; return ;;
@@ -52,7 +58,7 @@ _rdtctl() {
     --root | --resctrl) _files -/; return ;;
     --output | --from | --exe | --html | --play) _files; return ;;
     --mb) [[ $verb == suggest ]] || return ;;
-    -d | --interval | --duration | -n | --wait | -c | -S | --since | -U | --until | --l2 | --l3 | --smba | --ways | --for | --repeats | --noise-cmd | --cpus | --max-loss | --rounds | --metric | --seconds | --name | --thread | --cmdline | --cgroup) return ;;
+    -d | --interval | --duration | -n | --wait | -c | -S | --since | -U | --until | --l2 | --l3 | --smba | --ways | --for | --repeats | --noise-cmd | --cpus | --max-loss | --rounds | --metric | --seconds | --name | --thread | --cmdline | --cgroup | --pod | --container) return ;;
     --noise) compadd stream; return ;;
     --probe) compadd latency timer; return ;;
   esac
@@ -69,7 +75,7 @@ _rdtctl() {
       explain | assign) _pids ;;
       completion) compadd bash zsh fish ;;
       check | plan) _files -g '*.toml' ;;
-      history | blame | record) _files ;;
+      history | blame | record | import) _files ;;
       edit) _files -W /etc/rdtd -g '*.toml' ;;
       snapshot) _files -/ ;;
       run | bench | suggest) _command_names -e ;;
