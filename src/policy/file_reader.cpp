@@ -6,6 +6,7 @@
 
 #include "names.hpp"
 #include "plain_value.hpp"
+#include "rdtd/base/text.hpp"
 #include "synonyms.hpp"
 #include "text_check.hpp"
 
