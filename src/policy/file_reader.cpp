@@ -6,6 +6,7 @@
 
 #include "names.hpp"
 #include "plain_value.hpp"
+#include "rdtd/base/text.hpp"
 #include "synonyms.hpp"
 #include "text_check.hpp"
 
@@ -109,7 +110,10 @@ static std::string hint_for_own_name(const toml::table& table, const std::string
     if (std::ranges::find(keys, word) == keys.end() || table.contains(word)) return {};
     lines.push_back(fmt::format("{} = {}", word, plain_text(value)));
   }
-  return fmt::format("write {} in {}", join(lines, " and "), where);
+  // "a.l3 = ..." in [group.a] itself needs no other place.
+  const bool is_in_line =
+      lines.size() == 1 && inner->begin()->first.source().begin.line == key.source().begin.line;
+  return fmt::format("write {}{}", join(lines, " and "), is_in_line ? "" : " in " + where);
 }
 
 // The name that a table without one has in it: "redis" of [groups.redis], and of [[group]] with

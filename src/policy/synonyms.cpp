@@ -335,14 +335,14 @@ std::string hint_for_amount(std::string_view text) {
   return fmt::format("write {} = {}", cache ? "l3" : "mb", rdtd::quoted(text));
 }
 
-// "write l3 = "4 ways..all", for a guard to use" of min_ways = "4 ways".
+// "write a range: l3 = "4 ways..all"" of min_ways = "4 ways".
 std::string hint_for_range(std::string_view text, std::string_view word) {
   const bool cache = parse_cache_amount(text).has_value(),
              bandwidth = parse_bandwidth_amount(text).has_value();
   const bool is_most = word.contains("max") || word.contains("limit") || word == "burst";
   const auto range = is_most ? range_of_ends("", text, cache) : range_of_ends(text, "", cache);
   if (cache == bandwidth || !range) return {};
-  return fmt::format("write {} = \"{}\", for a guard to use", cache ? "l3" : "mb", *range);
+  return fmt::format("write a range: {} = \"{}\"", cache ? "l3" : "mb", *range);
 }
 
 // The hint with the value in place of the word that stands for it: pod = "shop/*" of "shop".

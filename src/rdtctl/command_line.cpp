@@ -308,13 +308,23 @@ void allow_percent(CLI::Option& option, double least, double most) {
   });
 }
 
+// What a policy would have, as options.
+static std::string hint_for_option(const AmountError& error) {
+  std::string hint = error.hint.empty() ? error.message : error.hint;
+  if (hint.starts_with("write ["))
+    return "an option takes one form of an amount: write one of them";
+  for (const std::string_view key : {"l3", "mb"})
+    if (const std::string in_policy = fmt::format("write {} = ", key); hint.contains(in_policy))
+      hint.replace(hint.find(in_policy), in_policy.size(), fmt::format("use --{} ", key));
+  return hint;
+}
+
 void allow_amounts(CLI::Option& option, bool of_cache) {
   check_values(option, [&option, of_cache](const std::string& value) {
     const auto amount = of_cache ? parse_cache_amount(value) : parse_bandwidth_amount(value);
     if (!amount)
-      throw UsageError{
-          fmt::format("invalid {}: {}", value_text(option, value),
-                      amount.error().hint.empty() ? amount.error().message : amount.error().hint)};
+      throw UsageError{fmt::format("invalid {}: {}", value_text(option, value),
+                                   hint_for_option(amount.error()))};
   });
 }
 

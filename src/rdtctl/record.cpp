@@ -167,8 +167,8 @@ int verbs::record(const Context& context, const RecordOptions& options) {
   const auto tried = sampler.sample();
   if (!tried || tried->counters.empty()) {
     file->remove();
-    return tried ? report_file(
-                       {"record", options.file, 0, "no group has counters: see 'rdtctl info'"})
+    return tried ? report_file({"record", options.file, 0,
+                                "no group has counters: 'rdtctl doctor' says what the machine has"})
                  : report_file(tried.error());
   }
   sampler.begin_recording();

@@ -40,7 +40,7 @@ constexpr PolicyAndErrors own_words[] = {
     {"[group.redis]\nredis.l3 = \"4 ways\"\n",
      "p.toml:2:1: error: unknown key 'redis' in [group.redis]\n"
      "    2 | redis.l3 = \"4 ways\"\n"
-     "      | ^~~~~ write l3 = \"4 ways\" in [group.redis]\n"},
+     "      | ^~~~~ write l3 = \"4 ways\"\n"},
     {"[group.redis]\ngroup.l3 = \"4 ways\"\ngroup.mb = \"50%\"\n",
      "p.toml:2:1: error: unknown key 'group' in [group.redis]\n"
      "    2 | group.l3 = \"4 ways\"\n"
@@ -48,11 +48,11 @@ constexpr PolicyAndErrors own_words[] = {
     {"[partition.p]\npartition.l3 = \"4 ways\"\n",
      "p.toml:2:1: error: unknown key 'partition' in [partition.p]\n"
      "    2 | partition.l3 = \"4 ways\"\n"
-     "      | ^~~~~~~~~ write l3 = \"4 ways\" in [partition.p]\n"},
+     "      | ^~~~~~~~~ write l3 = \"4 ways\"\n"},
     {"[daemon]\ndaemon.drift = \"restore\"\n",
      "p.toml:2:1: error: unknown key 'daemon' in [daemon]\n"
      "    2 | daemon.drift = \"restore\"\n"
-     "      | ^~~~~~ write drift = \"restore\" in [daemon]\n"},
+     "      | ^~~~~~ write drift = \"restore\"\n"},
     {"[group.redis]\n[group.redis.redis]\nl3 = \"4 ways\"\n",
      "p.toml:2:14: error: unknown key 'redis' in [group.redis]\n"
      "    2 | [group.redis.redis]\n"
@@ -298,11 +298,11 @@ constexpr PolicyAndErrors own_words[] = {
     {"[group.redis]\nfloor = \"4 ways\"\n",
      "p.toml:2:1: error: unknown key 'floor' in [group.redis]\n"
      "    2 | floor = \"4 ways\"\n"
-     "      | ^~~~~ write l3 = \"4 ways..all\", for a guard to use\n"},
+     "      | ^~~~~ write a range: l3 = \"4 ways..all\"\n"},
     {"[group.redis]\nl3_max = \"4 ways\"\n",
      "p.toml:2:1: error: unknown key 'l3_max' in [group.redis]\n"
      "    2 | l3_max = \"4 ways\"\n"
-     "      | ^~~~~~ write l3 = \"1..4 ways\", for a guard to use\n"},
+     "      | ^~~~~~ write a range: l3 = \"1..4 ways\"\n"},
     {"[group.redis]\nsize = \"4 MiB\"\n",
      "p.toml:2:1: error: unknown key 'size' in [group.redis]\n"
      "    2 | size = \"4 MiB\"\n"
@@ -355,6 +355,15 @@ constexpr PolicyAndErrors own_words[] = {
      "NAMESPACE/NAME\n"
      "    4 | pod = \"uid:123\"\n"
      "      |       ^~~~~~~~~ 'kubectl get pods -A' shows both\n"},
+    {"[group.redis]\nl3_min = \"2 ways\"\n",
+     "p.toml:2:1: error: unknown key 'l3_min' in [group.redis]\n"
+     "    2 | l3_min = \"2 ways\"\n"
+     "      | ^~~~~~ write a range: l3 = \"2 ways..all\"\n"},
+    {"[group.redis]\nfloor = \"10%\"\n",
+     "p.toml:2:1: error: unknown key 'floor' in [group.redis]\n"
+     "    2 | floor = \"10%\"\n"
+     "      | ^~~~~ write a range, l3 = \"2..4 ways\" or mb = \"10%..100%\", for a guard "
+     "to use\n"},
 };
 
 TEST(PolicyOwnWords, Findings) { expect_errors(own_words); }
