@@ -117,6 +117,7 @@ TEST(GroupFacts, Holders) {
 }
 
 TEST_F(DoctorFacts, GroupsInUse) {
+  put("schemata", "");  // without it, no resctrl is mounted there
   put("tasks", "1\n");
   put("empty/tasks", "");
   put("tasks_of/tasks", "12\n");
