@@ -176,13 +176,14 @@ std::expected<Explanation, Refusal> Answers::explain(pid_t pid, std::optional<ui
                             "about its threads",
                             pid, whole, whole)});
   const RuleSet& rules = in_force().table->rules;
-  ProcessFacts facts;
+  ProcessFacts facts{.identity = status->identity};
   if (const uid_t own = status->identity.owner(); owner && (*owner != own || own == UINT32_MAX))
     return std::unexpected(Refusal{Refusal::Kind::not_permitted,
                                    fmt::format("process {} belongs to another user", pid)});
   // A process can delay who reads its command line: only the rules' needs justify that.
   const bool manual = core_.manual.group_of(pid).has_value();
   for (const Fact fact : all_facts) {
+    if (facts.has(fact)) continue;
     if (fact != Fact::name && (manual || !rules.reads(fact))) continue;
     const auto read = (*process)->read(fact, facts);
     if (!read) return std::unexpected(cannot_examine(pid, read.error()));

@@ -41,15 +41,16 @@ struct Owner {
 
 // Whom the time is charged to. A user can make a process look like root's, so once root has no
 // share left, or somebody rests, its processes are examined; root itself is never deferred.
-std::optional<Owner> owner_of(const Placement& placement, const proc::Process& process) {
+Result<Owner> owner_of(const Placement& placement, const proc::Process& process) {
   const auto owner = process.owner();
-  if (!owner) return std::nullopt;
+  if (!owner) return std::unexpected(owner.error());
   const UserShares& shares = *placement.shares;
   if (*owner != 0 || !(shares.anybody_rests(placement.now) ||
                        (placement.examine_root && shares.exhausted(0, placement.now))))
     return Owner{*owner};
   ProcessFacts facts;
-  if (!process.read(Fact::identity, facts)) return std::nullopt;
+  if (const auto read = process.read(Fact::identity, facts); !read)
+    return std::unexpected(read.error());
   const uid_t user = facts.identity->responsible();
   return Owner{user, user != 0};
 }
@@ -121,6 +122,8 @@ Assignment place_leader(const Placement& placement, pid_t pid) {
     return out;
   }
   const auto owner = owner_of(placement, **process);
+  // It can be anybody's: the loop thread looks at it, when nobody waits.
+  if (!owner && proc::held_up(owner.error())) return cannot_place(owner.error());
   const bool deferred = owner && owner->user != 0 &&
                         (placement.shares->exhausted(owner->user, placement.now) ||
                          placement.now < placement.shares->resting_until(owner->user));

@@ -84,6 +84,13 @@ bool Visit::list_threads() {
   return false;
 }
 
+// What the monitoring group of a template is named after.
+Result<void> Visit::read_value(const Place& place) {
+  if (!place.monitor || !place.exists()) return {};
+  const Fact fact = fact_of(place.monitor->value);
+  return facts_.has(fact) ? Result<void>() : process_->read(fact, facts_);
+}
+
 // Of a template, with the monitoring group for this process; without one while it is not there, or
 // if the process has no value.
 const Place& Visit::place_of(size_t destination) {
@@ -92,8 +99,6 @@ const Place& Visit::place_of(size_t destination) {
   const auto [known, is_new] = by_template_.try_emplace(destination, place);
   Place& out = known->second;
   if (!is_new) return out;
-  const Fact fact = fact_of(place.monitor->value);
-  if (!facts_.has(fact) && !process_->read(fact, facts_)) return out;
   const auto value = monitor_value(place.monitor->value, facts_);
   if (!value) return out;
   const std::string directory =
@@ -126,6 +131,8 @@ Visit::Where Visit::where(pid_t tid, size_t destination, const Place& place) con
 // False if there is no point in going on with the other threads.
 bool Visit::put(pid_t tid, size_t rule) {
   const size_t destination = placement_.table.rules.rules()[rule].destination;
+  if (const auto read = read_value(placement_.table.places[destination]); !read)
+    return finish(cannot_place(read.error()));
   const Place& place = place_of(destination);
   if (!place.exists()) return finish(Assignment::Kind::unmatched);
   const Where before = where(tid, destination, place);

@@ -1,7 +1,9 @@
 // What is said of groups that other tools made, where they and the policy meet.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "placement_refusals.hpp"
 #include "planner.hpp"
@@ -58,6 +60,31 @@ Location first_place(const Policy& policy) {
   return policy.locks.empty() ? policy.io->name.where : policy.locks.front().name.where;
 }
 
+// As a policy says them: `l3 = "0xf"`, or, if they differ or are not those of all domains,
+// `l3 = { "0" = "0xf", "1" = "0x3" }`.
+std::string amounts_of(const Schemata& schemata, const Cache& cache,
+                       const std::set<DomainId>& domains) {
+  const bool everywhere = domains.size() == cache.info.way_bytes.size();
+  std::vector<std::string> out;
+  for (const Resource part : cache.parts) {
+    std::map<uint32_t, std::set<DomainId>> by_mask;
+    if (const auto masks = schemata.find(part); masks != schemata.end())
+      for (const auto& [domain, mask] : masks->second)
+        if (domains.contains(domain)) by_mask[mask].insert(domain);
+    std::map<DomainId, std::string> lines;  // by the first domain
+    for (const auto& [mask, ids] : by_mask)
+      lines.emplace(*ids.begin(),
+                    fmt::format("\"{}\" = \"0x{}\"", domain_list(ids), to_string(Cbm{mask})));
+    if (by_mask.size() == 1 && everywhere)
+      out.push_back(
+          fmt::format("{} = \"0x{}\"", resource_key(part), to_string(Cbm{by_mask.begin()->first})));
+    else if (!lines.empty())
+      out.push_back(fmt::format("{} = {{ {} }}", resource_key(part),
+                                fmt::join(std::views::values(lines), ", ")));
+  }
+  return join(out, " and ");
+}
+
 }  // namespace
 
 // Tools such as libvirt give their groups only ways that the default group does not have. Without
@@ -66,31 +93,32 @@ void Planner::warn_of_wider_default(const Cache& cache) {
   const std::string root(root_group);
   const auto now = snapshot_.groups.find(root);
   if (now == snapshot_.groups.end() || snapshot_.owned.contains(root)) return;
+  if (default_group_ != nullptr && default_group_->partition) return;
+  const auto leaves_open = [&](DomainId domain) {
+    return default_group_ == nullptr || std::ranges::any_of(cache.parts, [&](Resource part) {
+             return cache_line(default_group_->amounts, part, domain) == nullptr;
+           });
+  };
   const Schemata& granted = target(default_group_).state.schemata;
   DomainRefusals found;
+  std::set<DomainId> open;
   for (const auto& [domain, bytes] : cache.info.way_bytes) {
     const auto ways = [&, id = domain](const Schemata& of) {
       return footprint(of, cache.resource, id);
     };
     const Cbm had = ways(now->second.schemata);
-    const bool asked = default_group_ != nullptr &&
-                       (default_group_->partition ||
-                        cache_line(default_group_->amounts, cache.resource, domain) != nullptr);
-    if (asked || had.empty()) continue;
+    if (had.empty() || !leaves_open(domain)) continue;
+    open.insert(domain);
     const Cbm more = ways(granted).without(had);
     for (const auto& [name, state] : foreign_groups())
       if (const Cbm theirs = ways(state->schemata), both = theirs & more;
           !both.empty() && !theirs.contains(cache.info.cbm_mask))
-        found[PlacementRefusal{
-                  .where = first_place(policy_),
-                  .before = fmt::format("the default group gets {} of ", these_ways(both)),
-                  .after = fmt::format(
-                      ", so far kept from it for group '{}', which rdtd did not make", name),
-                  .hint = fmt::format("{} = \"0x{}\" in [group.default] leaves it as it is",
-                                      resource_key(cache.resource), to_string(had))}]
+        found[{first_place(policy_), fmt::format("the default group gets {} of ", these_ways(both)),
+               fmt::format(", so far kept from it for group '{}', which rdtd did not make", name)}]
             .insert(domain);
   }
-  report(cache.resource, found, Severity::warning);
+  report(cache.resource, found, Severity::warning,
+         amounts_of(now->second.schemata, cache, open) + " in [group.default] leaves it as it is");
 }
 
 // One warning for each, at the first thing of the policy that claims ways for itself.

@@ -407,7 +407,7 @@ std::chrono::nanoseconds StatusPace::now() {
 
 void StatusPace::took(std::chrono::nanoseconds time) {
   constexpr std::chrono::milliseconds lengthy{4};
-  constexpr Cooldown pause{20};
+  constexpr Cooldown pause{4};
   if (time >= lengthy) next_ = std::chrono::steady_clock::now() + pause.after(time);
 }
 

@@ -375,19 +375,20 @@ void refuse_long_names(CLI::Option& option) {
 
 void refuse_relative_paths(CLI::Option& option) {
   check_values(option, [&option](const std::string& value) {
+    const bool is_cgroup = option.check_lname("cgroup");
     // "0::/PATH" and "4:memory:/PATH", as /proc/PID/cgroup has it.
-    if (const size_t path = value.find(":/"); path < value.find('/'))
+    if (const size_t path = value.find(":/"); is_cgroup && path < value.find('/'))
       throw UsageError{
           fmt::format("invalid {}: write {}", value_text(option, value), value.substr(path + 1))};
     if (!value.starts_with('/'))
       throw UsageError{fmt::format("invalid {}: begin it with '/'", value_text(option, value))};
-    // That of a cgroup begins at the root of the hierarchy.
-    const std::string_view relative = std::string_view(value).substr(1);
-    constexpr std::string_view mount = "sys/fs/cgroup/";
-    if (relative.starts_with(mount))
+    if (!is_cgroup) return;
+    // It begins at the root of the hierarchy.
+    constexpr std::string_view mount = "/sys/fs/cgroup";
+    if (value == mount || value.starts_with(fmt::format("{}/", mount)))
       throw UsageError{fmt::format("invalid {}: write {}", value_text(option, value),
-                                   relative.substr(mount.size() - 1))};
-    if (relative.starts_with("sys/fs/"))
+                                   value == mount ? "/" : value.substr(mount.size()))};
+    if (value.starts_with("/sys/fs/"))
       throw UsageError{
           fmt::format("invalid {}: it is no path of a cgroup, which /proc/PID/cgroup "
                       "shows behind '::'",

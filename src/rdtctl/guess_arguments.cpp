@@ -9,6 +9,7 @@
 #include "rdtd/base/glob.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
+#include "rdtd/policy/comm_name.hpp"
 #include "rdtd/policy/parse.hpp"
 #include "time_point.hpp"
 #include "unit_processes.hpp"
@@ -29,8 +30,19 @@ bool is_pod(const std::string& word) {
 std::string neither_pid_nor_unit(const std::string& word) {
   return fmt::format(
       "'{0}' is neither a PID nor a unit with its type, such as '{0}.service'; a [[rule]] with "
-      "name = \"{0}\" matches processes by name",
-      word);
+      "name = \"{1}\" matches processes by name",
+      word, comm_of(word));
+}
+
+std::string instead_of_path(const std::string& path) {
+  const std::string last = path.substr(path.rfind('/') + 1);
+  const std::string is_path = fmt::format("'{}' is a path, neither a PID nor a unit", path);
+  if (has_unit_type(last)) return fmt::format("{}: write {}", is_path, last);
+  if (path.starts_with("/proc/")) return is_path + ": write the PID alone";
+  if (path.starts_with("/sys/"))
+    return is_path + ": [[rule]] with cgroup = \"/...\", as /proc/PID/cgroup has it";
+  return fmt::format("{}: [[rule]] with exe = \"{}\" matches the processes of an executable",
+                     is_path, path.starts_with('/') ? path : "/.../" + last);
 }
 
 }  // namespace
@@ -119,10 +131,7 @@ void Guess::rewrite_assign() {
                                                       words_[at].starts_with("~/");
                                              });
       path != names.end()) {
-    advice_ = fmt::format(
-        "'{0}' is a path, neither a PID nor a unit: [[rule]] with exe = \"{0}\" matches the "
-        "processes of an executable",
-        words_[*path]);
+    advice_ = instead_of_path(words_[*path]);
     return;
   }
   const auto is_unit = [&](size_t at) { return has_unit_type(words_[at]); };

@@ -154,7 +154,7 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"init", "-l --list", "", "without --yes it lists the services and asks"},
     {"init", "--ways --l3 --mb --group -g", "",
      "it proposes amounts and names: 'rdtctl edit 10-init.toml' changes them"},
-    {"import", "--format --type --kind", "", kind_is_recognized},
+    {"import", "--format --type --kind --yaml --yml --xml --toml", "", kind_is_recognized},
     {"import", "-f --file --filename", "--from"},
     {"run", "-t", "",
      "rdtset's -t 'l3=...;cpu=...' is --l3 AMOUNT, --mb AMOUNT and --cpus LIST here"},

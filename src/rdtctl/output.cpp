@@ -258,6 +258,16 @@ JsonValue schemata_json(const Schemata& schemata) {
   return out;
 }
 
+JsonValue asked_json(const std::map<Resource, std::map<DomainId, std::string>>& asked) {
+  JsonValue out = JsonValue::object();
+  for (const auto& [resource, domains] : asked) {
+    JsonValue row;
+    for (const auto& [domain, text] : domains) new_entry(row, to_string(domain)) = text;
+    if (!domains.empty()) out[std::string(to_string(resource))] = std::move(row);
+  }
+  return out;
+}
+
 JsonValue bandwidth_units_json(const Capabilities& capabilities) {
   JsonValue out = JsonValue::object();
   for (const auto& [resource, info] : capabilities.bandwidths)

@@ -46,6 +46,9 @@ void print_table(const Context& context, const std::vector<Column>& columns,
 // copy of resctrl can have very many domains.
 [[nodiscard]] JsonValue& new_entry(JsonValue& object, std::string key);
 [[nodiscard]] JsonValue schemata_json(const Schemata& schemata);
+// The amounts as the policy has them, by resource and domain.
+[[nodiscard]] JsonValue asked_json(
+    const std::map<Resource, std::map<DomainId, std::string>>& asked);
 // The unit of its numbers, by resource: {"MB": "1/8 GB/s"}.
 [[nodiscard]] JsonValue bandwidth_units_json(const Capabilities& capabilities);
 

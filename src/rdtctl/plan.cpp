@@ -123,14 +123,6 @@ void print_unified(const Planned& planned) {
     }
 }
 
-JsonValue asked_json(const GroupTarget& group) {
-  JsonValue asked = JsonValue::object();
-  for (const auto& [resource, domains] : group.asked)
-    for (const auto& [domain, text] : domains)
-      asked[std::string(to_string(resource))][to_string(domain)] = text;
-  return asked;
-}
-
 // What it changes, as objects; `text` says the same to people.
 void add_values(JsonValue& out, const Step& step) {
   if (const auto* write = std::get_if<WriteSchemata>(&step)) {
@@ -151,7 +143,7 @@ JsonValue plan_json(const Planned& planned) {
   for (const GroupTarget& group : planned.plan.groups)
     groups.push_back({{"group", group_label(group.directory)},
                       {"description", group.description},
-                      {"asked", asked_json(group)},
+                      {"asked", asked_json(group.asked)},
                       {"granted", schemata_json(group.state.schemata)},
                       {"exclusive", group.exclusive},
                       {"mode", to_string(group.state.mode)},
@@ -160,7 +152,7 @@ JsonValue plan_json(const Planned& planned) {
   JsonValue partitions = JsonValue::array();
   for (const PartitionTarget& partition : planned.plan.partitions)
     partitions.push_back({{"partition", partition.partition},
-                          {"asked", asked_json(partition)},
+                          {"asked", asked_json(partition.asked)},
                           {"granted", schemata_json(partition.state.schemata)}});
   JsonValue locks = JsonValue::array();
   for (const LockTarget& lock : planned.plan.locks)
@@ -188,7 +180,7 @@ JsonValue plan_json(const Planned& planned) {
                    {"steps", steps},
                    {"summary", plan_summary(planned.plan)}};
   if (const IoTarget& io = planned.plan.io)
-    out["io"] = {{"asked", asked_json(*io)}, {"granted", schemata_json(io->state.schemata)}};
+    out["io"] = {{"asked", asked_json(io->asked)}, {"granted", schemata_json(io->state.schemata)}};
   return out;
 }
 

@@ -157,9 +157,7 @@ void print_group(const Context& context, const TreeMachine& machine, const std::
 void add_policy(JsonValue& json, const PolicyOfGroup& policy) {
   if (!policy.place.empty()) json["policy"] = policy.place;
   if (!policy.description.empty()) json["description"] = policy.description;
-  for (const auto& [resource, domains] : policy.asked)
-    for (const auto& [domain, text] : domains)
-      json["asked"][std::string(to_string(resource))][to_string(domain)] = text;
+  if (!policy.asked.empty()) json["asked"] = asked_json(policy.asked);
   for (const auto& [place, conditions] : policy.rules)
     json["rules"].push_back({{"rule", place}, {"conditions", conditions}});
 }

@@ -43,6 +43,35 @@ TEST_F(HeldUp, IsPlacedOnceItCanBeRead) {
   EXPECT_EQ(group_of(held), "workers");
 }
 
+// Whose it is cannot be read now: it is not taken for one that no monitoring group counts.
+TEST_F(HeldUp, StaysInTheMonitoringGroupOfItsUser) {
+  ASSERT_EQ(reload("[group.workers]\nl3 = \"4 ways\"\n[[rule]]\ngroup = \"workers\"\n"
+                   "name = \"job\"\nmonitor = \"{user}\"\n"),
+            "");
+  const pid_t job = processes.start({.name = "job", .identity = {0, 0, 1000}});
+  manager->reconciler().reconcile();
+  run(std::chrono::seconds(3));
+  const std::string place = group_of(job);
+  EXPECT_NE(place, "workers");
+  processes.calls.fail_if(
+      [](const fake::Call& call) {
+        return call.operation == "read" && call.argument == "identity";
+      },
+      EBUSY);
+  manager->reconciler().reconcile();
+  manager->core().sweeper.visit({.pid = job});
+  run(std::chrono::seconds(3));
+  EXPECT_EQ(group_of(job), place);
+  EXPECT_TRUE(manager->answers().explain(job, std::nullopt));
+  const pid_t another = processes.start({.name = "job", .identity = {0, 0, 1001}});
+  manager->core().sweeper.visit({.pid = another});
+  run(std::chrono::seconds(3));
+  EXPECT_EQ(group_of(another), "default");
+  processes.calls.reset();
+  run(std::chrono::seconds(3));
+  EXPECT_NE(group_of(another), "default");
+}
+
 TEST_F(HeldUp, IsLookedAtOnceASecond) {
   const pid_t held = processes.start({.cmdline = "job --worker"});
   hold_up(held);

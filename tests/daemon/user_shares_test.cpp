@@ -145,6 +145,19 @@ TEST_F(SharesTest, NobodyHidesBehindRoot) {
   EXPECT_EQ(place(daemon).kind, Assignment::Kind::in_group);
 }
 
+// Of what looks like root's, it may not be known now whose it is.
+TEST_F(SharesTest, WhoCannotBeKnownIsLookedAtLater) {
+  shares_.rest(2201, now + seconds(1));
+  const pid_t hidden = start_set_uid(2201);
+  processes.calls.fail_if(
+      [](const fake::Call& call) {
+        return call.operation == "read" && call.argument == "identity";
+      },
+      EBUSY);
+  EXPECT_EQ(place(hidden).kind, Assignment::Kind::held_up);
+  EXPECT_EQ(place(start(2202)).kind, Assignment::Kind::in_group);
+}
+
 // In a deeply nested cgroup, each look takes long: its user is named even if nobody waits.
 TEST_F(SharesTest, ADeepCgroupIsNoticed) {
   std::string deep;

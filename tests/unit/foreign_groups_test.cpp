@@ -83,6 +83,31 @@ TEST(ForeignGroups, ADefaultGroupThatWasNarrowedIsNotWidenedInSilence) {
   EXPECT_FALSE(warns("[group.db]\nl3 = \"2 ways\"\n"));
 }
 
+// The cure has what each domain had, and code and data where they are apart.
+TEST(ForeignGroups, WhatADefaultGroupHadIsInTheCure) {
+  Capabilities two = machine(11, 1, 4);
+  l3(two).way_bytes[DomainId{1}] = l3(two).way_bytes.at(DomainId{0});
+  Snapshot snapshot = untouched(two);
+  snapshot.groups["qemu-1"] = group_state("L3:0=300;1=300\nMB:0=100\n");
+  auto& now = snapshot.groups.at("").schemata;
+  now[Resource::L3] = {{DomainId{0}, 0xf}, {DomainId{1}, 0x3}};
+  EXPECT_TRUE(plan_text("[group.db]\nmb = \"50%\"\n", two, snapshot)
+                  .contains("^~ l3 = { \"0\" = \"0xf\", \"1\" = \"0x3\" } in [group.default] "));
+  EXPECT_TRUE(plan_text("[group.db]\nmb = \"50%\"\n[group.default]\nl3 = { \"0\" = \"2 ways\" }\n",
+                        two, snapshot)
+                  .contains("l3 = { \"1\" = \"0x3\" } in [group.default] "));
+  const CacheInfo whole = l3(two);
+  two.caches = {{Resource::L3CODE, whole}, {Resource::L3DATA, whole}};
+  snapshot.groups["qemu-1"] = group_state("L3CODE:0=300;1=300\nL3DATA:0=300;1=300\nMB:0=100\n");
+  now.erase(Resource::L3);
+  now[Resource::L3CODE] = {{DomainId{0}, 0x3}, {DomainId{1}, 0x3}};
+  now[Resource::L3DATA] = {{DomainId{0}, 0xc}, {DomainId{1}, 0xc}};
+  EXPECT_TRUE(plan_text("[group.db]\nmb = \"50%\"\n", two, snapshot)
+                  .contains("^~ l3code = \"0x3\" and l3data = \"0xc\" in [group.default] "));
+  EXPECT_FALSE(plan_text("[group.default]\nl3code = \"all\"\nl3data = \"all\"\n", two, snapshot)
+                   .contains("so far kept"));
+}
+
 // What they can fill is told of once for all domains, of groups and of partitions.
 TEST(ForeignGroups, InWaysOfOne) {
   const Capabilities capabilities = machine(20, 2);

@@ -20,7 +20,7 @@ struct Assignment {
     gone,      // it ended meanwhile
     refused,   // by the kernel
     unknown,   // /proc could not be read
-    held_up,   // the process keeps its command line from being read: to be tried again
+    held_up,   // its command line or status cannot be read now: to be tried again
     no_group,  // the group was removed: the table is out of date
     deferred,  // its user has taken too much time
   };

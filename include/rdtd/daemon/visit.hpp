@@ -68,6 +68,7 @@ class Visit {
   // or is to leave.
   enum class Where { in_group, uncounted, elsewhere, unknown };
   [[nodiscard]] Where where(pid_t tid, size_t destination, const Place& place) const;
+  [[nodiscard]] Result<void> read_value(const Place& place);
   [[nodiscard]] const Place& place_of(size_t destination);
 
   Placement placement_;

@@ -29,7 +29,7 @@ class Visits {
   static constexpr std::chrono::milliseconds min_interval{20};
   // The kernel may hold a clone(2) that has copied its parent's group and is not in /proc yet.
   static constexpr std::chrono::milliseconds second_look_delay = SecondLooks::delay;
-  // Until the next look at a process that keeps its command line from being read.
+  // Until the next look at a process whose command line or status cannot be read now.
   static constexpr std::chrono::seconds held_up_delay{1};
   // If more wait, the next look comes later: so many looks in that time, whatever users do.
   static constexpr size_t held_up_per_delay = 128;
