@@ -1,22 +1,12 @@
 #include "accounts.hpp"
 
-#include <ctime>
+#include "rdtd/base/clock.hpp"
 
 namespace rdtd {
 
-namespace {
+uint64_t monotonic_now() { return clock_usec(CLOCK_MONOTONIC); }
 
-uint64_t read_clock(clockid_t clock) {
-  timespec now{};
-  (void)::clock_gettime(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000 + static_cast<uint64_t>(now.tv_nsec) / 1000;
-}
-
-}  // namespace
-
-uint64_t monotonic_now() { return read_clock(CLOCK_MONOTONIC); }
-
-uint64_t thread_time() { return read_clock(CLOCK_THREAD_CPUTIME_ID); }
+uint64_t thread_time() { return clock_usec(CLOCK_THREAD_CPUTIME_ID); }
 
 // sd-bus handles one message in a turn, and nothing comes before this source in the next one.
 int Accounts::attach(sd_event* event) {

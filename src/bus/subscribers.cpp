@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
-#include <set>
 
 #include "names.hpp"
 #include "wire.hpp"
@@ -62,19 +61,20 @@ void Subscribers::erase(std::list<Subscriber>::iterator position) {
   if (subscribers_.empty()) reads_.watch_assignments(false);
 }
 
-// Only root is subscribed as a rule, and then nobody needs to know the owner. Else those users pay
-// for the question whose the process is: it costs the more the more groups its user is in.
+// Only root is subscribed as a rule, and then nobody needs to know the owner. To be sure of it
+// costs the more the more groups the user of the process is in, so that user pays, and no other
+// one.
 std::optional<uid_t> Subscribers::owner_for_users(pid_t pid) {
-  std::set<uid_t> users;
-  for (const Subscriber& subscriber : subscribers_)
-    if (!Caller{.uid = subscriber.uid}.root() && accounts_.allows(subscriber.uid))
-      users.insert(subscriber.uid);
-  if (users.empty()) return std::nullopt;
+  const auto is_root = [](uid_t uid) { return Caller{.uid = uid}.root(); };
+  if (std::ranges::all_of(subscribers_, is_root, &Subscriber::uid)) return std::nullopt;
+  const auto user = reads_.effective_user_of(pid);
+  // Root's processes are no user's (Identity::owner).
+  if (!user || is_root(*user) || !accounts_.allows(*user) ||
+      std::ranges::find(subscribers_, *user, &Subscriber::uid) == subscribers_.end())
+    return std::nullopt;
   const uint64_t begin = thread_time();
-  const auto owner =
-      reads_.is_of_others(pid, users) ? std::optional<uid_t>() : reads_.owner_of(pid);
-  for (const uint64_t took = thread_time() - begin; const uid_t user : users)
-    accounts_.charge(user, took);
+  const auto owner = reads_.owner_of(pid);
+  accounts_.charge(*user, thread_time() - begin);
   return owner;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "log.hpp"
 #include "rdtd/base/text.hpp"
@@ -158,10 +159,10 @@ std::optional<uid_t> Answers::owner_of(pid_t pid) {
   return status ? std::optional(status->identity.owner()) : std::nullopt;
 }
 
-bool Answers::is_of_others(pid_t pid, const std::set<uid_t>& users) {
+std::optional<uid_t> Answers::effective_user_of(pid_t pid) {
   const auto process = core_.system.processes.open(pid);
   const auto user = process ? (*process)->owner() : std::unexpected(process.error());
-  return !user || !users.contains(*user);
+  return user ? std::optional(*user) : std::nullopt;
 }
 
 std::expected<Explanation, Refusal> Answers::explain(pid_t pid, std::optional<uid_t> owner) {

@@ -77,7 +77,7 @@ void handle_signals() {
 class Classifier::Pacer {
  public:
   void pace() {
-    const auto used = cpu_time();
+    const auto used = thread_cpu_time();
     if (used - since_ < Classifier::max_work) return;
     if (std::exchange(waited_, false) || (!only_receive_ && voluntary_waits() != waits_)) {
       in_a_row_ = 0;
@@ -107,11 +107,6 @@ class Classifier::Pacer {
     auto result = call();
     waited_ = waited_ || voluntary_waits() != before;
     return result;
-  }
-  static std::chrono::nanoseconds cpu_time() {
-    timespec used{};
-    (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
   }
   static long voluntary_waits() {
     rusage usage{};

@@ -18,6 +18,9 @@ namespace rdtd::proc {
 
 namespace {
 
+constexpr const char* no_thread = "there can be no more threads";
+constexpr const char* no_processor = "the machine is busy";
+
 // Users of a kind share places that others cannot take.
 size_t places_of_kind(uid_t user) {
   if (user == 0) return CommandLines::max_of_root;
@@ -141,6 +144,10 @@ void CommandLines::charge(uid_t user, std::chrono::nanoseconds time) {
   shares_.charge(user, (time - free_time_) * (shares_.debtors(now) - 1), now);
 }
 
+bool CommandLines::machine_was_busy(const Error& error) {
+  return error.code == EBUSY && (error.detail == no_thread || error.detail == no_processor);
+}
+
 Result<std::string> CommandLines::read(uid_t user, pid_t process, const std::string& path,
                                        Read read) {
   const auto later = [&](const char* why, int code = EBUSY) {
@@ -152,8 +159,8 @@ Result<std::string> CommandLines::read(uid_t user, pid_t process, const std::str
   if (waits == EAGAIN) return held_up();
   if (waits != 0) return later("such reads were held up");
   const std::shared_ptr<Reader> reader = ready_reader(end);
-  if (readers_.empty()) return later("there can be no more threads");
-  if (!reader) return later("the machine is busy");
+  if (readers_.empty()) return later(no_thread);
+  if (!reader) return later(no_processor);
   const auto job = std::make_shared<Job>();
   job->user = user;
   job->process = process;
@@ -162,7 +169,7 @@ Result<std::string> CommandLines::read(uid_t user, pid_t process, const std::str
   reader->wanted.release();
   if (InheritingMutex& turn = reader->turns[reader->turn]; turn.lock_until(end)) turn.unlock();
   // The thread has found no processor. It must not begin now.
-  if (job->change(Job::State::waiting, Job::State::withdrawn)) return later("the machine is busy");
+  if (job->change(Job::State::waiting, Job::State::withdrawn)) return later(no_processor);
   if (job->change(Job::State::reading, Job::State::abandoned)) {
     charge(user, Clock::now() - job->begin);
     held_up_.push_back(job);

@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "rdtd/base/clock.hpp"
 #include "rdtd/base/directory.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/proc/command_lines.hpp"
@@ -85,17 +86,29 @@ bool is_open(const Directory& process, const Directory& descriptors, const std::
 }
 
 using Clock = std::chrono::steady_clock;
+using Time = std::chrono::nanoseconds;
+
+// When a look at a process must end, by a clock; never without one.
+struct End {
+  Time (*now)() = nullptr;
+  Time at{};
+  [[nodiscard]] bool over() const { return now != nullptr && now() >= at; }
+};
+
+std::unexpected<Error> no_time_for(const Directory& directory) {
+  return std::unexpected(Error{"read", directory.path(), EBUSY, {}});
+}
 
 // EBUSY: there was no time for all of them.
-Result<bool> has_descriptor(const Directory& process, dev_t device, Clock::time_point end) {
+Result<bool> has_descriptor(const Directory& process, dev_t device, const End& end) {
   const auto descriptors = process.open_directory("fd");
   if (!descriptors) return std::unexpected(descriptors.error());
   bool in_time = true;
   const auto found = descriptors->any_name([&](const std::string& name) {
-    in_time = Clock::now() < end;
+    in_time = !end.over();
     return !in_time || is_open(process, *descriptors, name, device);
   });
-  if (!in_time) return std::unexpected(Error{"read", descriptors->path(), EBUSY, {}});
+  if (!in_time) return no_time_for(*descriptors);
   return found;
 }
 
@@ -131,17 +144,18 @@ struct DeviceHolders::Maps {
   CommandLines of_possible_holders{patience, patience}, of_others{patience, patience};
 };
 
-// How long the processes of those who could not open the device are looked at.
+// How long the processes of those who could not open the device are looked at, by one clock.
 class TimeOfOthers {
  public:
-  explicit TimeOfOthers(std::chrono::milliseconds of_user) : of_user_(of_user) {}
-  // When a look at a process of the user must end.
-  [[nodiscard]] Clock::time_point end(uid_t user) const {
+  TimeOfOthers(Time (*clock)(), Time of_user) : now_(clock), of_user_(of_user) {}
+  [[nodiscard]] Time now() const { return now_(); }
+  // When a look at a process of the user must end that begins then.
+  [[nodiscard]] End end(uid_t user, Time begin) const {
     const auto spent = of_each_.find(user);
-    const auto left = of_user_ - (spent == of_each_.end() ? Clock::duration(0) : spent->second);
-    return Clock::now() + std::min(left, of_all * of_user_ - all_);
+    const Time left = of_user_ - (spent == of_each_.end() ? Time(0) : spent->second);
+    return {now_, begin + std::min(left, of_all * of_user_ - all_)};
   }
-  void spend(uid_t user, Clock::duration time) {
+  void spend(uid_t user, Time time) {
     of_each_[user] += time;
     all_ += time;
   }
@@ -149,16 +163,16 @@ class TimeOfOthers {
  private:
   // As many as of this number of users. A user can have the ids of many.
   static constexpr int of_all = 10;
-  Clock::duration of_user_, all_{0};
-  std::map<uid_t, Clock::duration> of_each_;
+  Time (*now_)();
+  Time of_user_, all_{0};
+  std::map<uid_t, Time> of_each_;
 };
 
 struct DeviceHolders::Search {
-  using Process = std::shared_ptr<const Directory>;
   std::mutex mutex;
   std::condition_variable finished;
   bool done = false;
-  Clock::time_point end;                        // when it was done
+  Clock::time_point done_at;                    // when it was done
   std::optional<Clock::time_point> asked = {};  // for its answer, at first
   std::string answer;                           // empty: nobody
   std::atomic<unsigned> looking_at = 0;
@@ -169,15 +183,28 @@ struct DeviceHolders::Search {
   dev_t device = 0;
   unsigned first = 0;  // a process to look at first, if not 0
   unsigned holder = 0;
+  // Reads that a busy machine kept from beginning, in all: users can keep it busy.
+  int tries = 6;
+  static constexpr std::chrono::milliseconds between_tries{200};
+  // A map is waited for by the clock on the wall, and one that is held up takes all the patience.
+  static constexpr int of_maps = 3;
+  // A shorter read of `status` counts as none: else so would those of a user with many processes.
+  static constexpr std::chrono::milliseconds lengthy{1};
 
   void run() {
     (void)::prctl(PR_SET_NAME, "rdtd-holders");
     std::string found = look();
     const std::lock_guard lock(mutex);
     answer = std::move(found);
-    end = Clock::now();
+    done_at = Clock::now();
     done = true;
     finished.notify_one();
+  }
+
+  [[nodiscard]] std::string not_yet() const {
+    return fmt::format(
+        "it is not known yet who has /dev/pseudo_lock/{} open; process {} is being examined", name,
+        looking_at.load());
   }
 
   [[nodiscard]] std::string text(const Directory& all, unsigned pid, const Result<bool>& seen) {
@@ -186,6 +213,7 @@ struct DeviceHolders::Search {
     const std::string process = comm ? fmt::format("process {} ({})", pid, printable(trim(*comm)))
                                      : fmt::format("process {}", pid);
     if (seen) return fmt::format("{} has /dev/pseudo_lock/{} open", process, name);
+    if (CommandLines::machine_was_busy(seen.error())) return not_yet();
     if (seen.error().code != EAGAIN)
       return fmt::format("{} cannot be examined: it may have /dev/pseudo_lock/{} open", process,
                          name);
@@ -195,36 +223,48 @@ struct DeviceHolders::Search {
         process, name);
   }
 
+  // A process as the first look has seen it: to read its `status` again could take long.
+  struct Candidate {
+    unsigned pid;
+    uid_t user = 0;                   // the real one
+    bool first_thread_ended = false;  // and others go on
+  };
+
   // The threads of a process share its memory and, nearly always, its descriptors. That of a
-  // process whose first thread has ended are those of the others.
+  // process whose first thread has ended are those of the others. EBUSY: there was no time.
   template <class Look>
-  static Result<bool> look_at(const Process& process, const std::string& status, const Look& look) {
+  static Result<bool> look_at(const Directory& all, const Candidate& candidate, const End& end,
+                              const Look& look) {
+    auto opened = all.open_directory(std::to_string(candidate.pid));
+    if (!opened) return std::unexpected(opened.error());
+    const auto process = std::make_shared<const Directory>(std::move(*opened));
     Result<bool> seen = look(process);
-    if (!seen || *seen || !first_thread_ended(status)) return seen;
+    if (!seen || *seen || !candidate.first_thread_ended) return seen;
     const auto tasks = process->open_directory("task");
-    const auto entries = tasks ? tasks->list() : std::unexpected(tasks.error());
-    if (!entries) return std::unexpected(entries.error());
-    for (const Directory::Entry& entry : *entries) {
-      auto task = tasks->open_directory(entry.name);
+    if (!tasks) return std::unexpected(tasks.error());
+    const auto stopped = tasks->any_name([&](const std::string& name) {
+      if (end.over()) {
+        seen = no_time_for(*tasks);
+        return true;
+      }
+      auto task = tasks->open_directory(name);
       seen = task ? look(std::make_shared<const Directory>(std::move(*task)))
                   : std::unexpected(task.error());
-      if (seen ? *seen : !ended(seen.error())) return seen;
-    }
-    return false;
+      if (!seen && ended(seen.error())) seen = false;
+      return !seen || *seen;
+    });
+    if (!stopped) return std::unexpected(stopped.error());
+    return seen;
   }
 
   // The first of these processes that has the device open or, for all that can be seen, may.
   template <class Look>
-  [[nodiscard]] std::string find(const Directory& all, const std::vector<unsigned>& pids,
+  [[nodiscard]] std::string find(const Directory& all, const std::vector<Candidate>& candidates,
                                  const Look& look) {
-    for (const unsigned pid : pids) {
-      looking_at = pid;
-      auto opened = all.open_directory(std::to_string(pid));
-      const auto status = opened ? opened->read("status") : std::unexpected(opened.error());
-      const Result<bool> seen =
-          status ? look(pid, std::make_shared<const Directory>(std::move(*opened)), *status)
-                 : std::unexpected(status.error());
-      if (seen ? *seen : !ended(seen.error())) return text(all, pid, seen);
+    for (const Candidate& candidate : candidates) {
+      looking_at = candidate.pid;
+      const Result<bool> seen = look(candidate);
+      if (seen ? *seen : !ended(seen.error())) return text(all, candidate.pid, seen);
     }
     return {};
   }
@@ -242,77 +282,106 @@ struct DeviceHolders::Search {
   }
 
   // Those of these processes that could open the device, and the others. Who has started a set-uid
-  // program chose what it has open: the real user counts.
+  // program chose what it has open: the real user counts, whom only `status` names.
   struct Candidates {
-    std::vector<unsigned> possible, others;
+    std::vector<Candidate> possible, others;
   };
-  [[nodiscard]] std::string sort(const Directory& all, const std::vector<unsigned>& pids,
-                                 Candidates& out) {
+  [[nodiscard]] std::string sort(const Directory& all, const std::vector<Candidate>& processes,
+                                 Candidates& out, TimeOfOthers& time) {
     const auto owned = node();
-    return find(all, pids,
-                [&](unsigned pid, const Process&, const std::string& status) -> Result<bool> {
-                  Credentials ids = parse_credentials(status);
-                  if (!ids.users.empty()) ids.users.resize(1);
-                  (!owned || may_open(ids, *owned) ? out.possible : out.others).push_back(pid);
-                  return false;
-                });
+    return find(all, processes, [&](const Candidate& process) -> Result<bool> {
+      const Time begin = time.now();
+      const auto status = all.read(fmt::format("{}/status", process.pid));
+      if (!status) return std::unexpected(status.error());
+      Credentials ids = parse_credentials(*status);
+      if (!ids.users.empty()) ids.users.resize(1);
+      const Candidate candidate{process.pid, ids.users.empty() ? 0 : ids.users.front(),
+                                first_thread_ended(*status)};
+      const bool possible = !owned || may_open(ids, *owned);
+      (possible ? out.possible : out.others).push_back(candidate);
+      if (const Time took = time.now() - begin; !possible && took >= lengthy)
+        time.spend(candidate.user, took);
+      return false;
+    });
   }
 
-  [[nodiscard]] Result<bool> has_map(CommandLines& reads, unsigned pid, const Process& process,
-                                     const std::string& status, uid_t user) const {
-    return look_at(process, status, [&](const Process& one) -> Result<bool> {
-      const auto found = reads.read(user, static_cast<pid_t>(pid), one->path_of("maps"),
+  // A process is not to be taken for a holder, or for none, because the machine was busy.
+  template <class Look>
+  [[nodiscard]] Result<bool> when_not_busy(const Look& look) {
+    Result<bool> seen = look();
+    for (; !seen && CommandLines::machine_was_busy(seen.error()) && tries > 0; tries--) {
+      std::this_thread::sleep_for(between_tries);
+      seen = look();
+    }
+    return seen;
+  }
+
+  [[nodiscard]] Result<bool> has_open(const Directory& all, const Candidate& candidate,
+                                      const End& end) const {
+    return look_at(all, candidate, end, [&](const std::shared_ptr<const Directory>& one) {
+      return has_descriptor(*one, device, end);
+    });
+  }
+
+  // `user`: who is charged for the reads.
+  [[nodiscard]] Result<bool> has_map(CommandLines& reads, uid_t user, const Directory& all,
+                                     const Candidate& candidate, const End& end) const {
+    return look_at(all, candidate, end,
+                   [&](const std::shared_ptr<const Directory>& one) -> Result<bool> {
+                     const auto found =
+                         reads.read(user, static_cast<pid_t>(candidate.pid), one->path_of("maps"),
                                     [one, number = filesystem, path = "/pseudo_lock/" + name] {
                                       return find_map(*one, number, path);
                                     });
-      if (!found) return std::unexpected(found.error());
-      return !found->empty();
-    });
+                     if (!found) return std::unexpected(found.error());
+                     return !found->empty();
+                   });
   }
 
   // First all descriptors, then the maps: a process can hold up who reads its own.
   [[nodiscard]] std::string look_at_possible(const Directory& all,
-                                             const std::vector<unsigned>& pids) {
-    std::string found =
-        find(all, pids, [&](unsigned, const Process& process, const std::string& status) {
-          return look_at(process, status, [&](const Process& one) {
-            return has_descriptor(*one, device, Clock::time_point::max());
-          });
-        });
+                                             const std::vector<Candidate>& candidates) {
+    std::string found = find(
+        all, candidates, [&](const Candidate& candidate) { return has_open(all, candidate, {}); });
     if (!found.empty()) return found;
-    return find(all, pids, [&](unsigned pid, const Process& process, const std::string& status) {
-      return has_map(maps->of_possible_holders, pid, process, status, 0);
+    return find(all, candidates, [&](const Candidate& candidate) {
+      return when_not_busy(
+          [&] { return has_map(maps->of_possible_holders, 0, all, candidate, {}); });
     });
   }
 
   // They may have it from another process, but if that cannot be seen in a limited time, they must
   // not keep a region that is none of theirs.
-  [[nodiscard]] std::string look_at_others(const Directory& all,
-                                           const std::vector<unsigned>& pids) {
-    TimeOfOthers time(of_user);
-    const auto look_in_time = [&](const std::string& status, const auto& look) -> Result<bool> {
-      const auto users = parse_credentials(status).users;
-      const uid_t user = users.empty() ? 0 : users.front();
-      const auto begin = Clock::now(), must_end = time.end(user);
-      if (must_end <= begin) return false;
-      const Result<bool> seen = look(user, must_end);
-      time.spend(user, Clock::now() - begin);
-      return !seen && held_up(seen.error()) ? false : seen;
-    };
-    std::string found =
-        find(all, pids, [&](unsigned, const Process& process, const std::string& status) {
-          return look_in_time(status, [&](uid_t, Clock::time_point must_end) {
-            return look_at(process, status, [&](const Process& one) {
-              return has_descriptor(*one, device, must_end);
-            });
-          });
-        });
-    if (!found.empty()) return found;
-    return find(all, pids, [&](unsigned pid, const Process& process, const std::string& status) {
-      return look_in_time(status, [&](uid_t user, Clock::time_point) {
-        return has_map(maps->of_others, pid, process, status, user);
+  template <class Look>
+  [[nodiscard]] std::string find_in_time(const Directory& all,
+                                         const std::vector<Candidate>& candidates,
+                                         TimeOfOthers& time, const Look& look) {
+    return find(all, candidates, [&](const Candidate& candidate) -> Result<bool> {
+      const auto seen = when_not_busy([&]() -> Result<bool> {
+        const Time begin = time.now();
+        const End end = time.end(candidate.user, begin);
+        if (end.at <= begin) return false;
+        auto found = look(candidate, end);
+        const bool once_more = !found && CommandLines::machine_was_busy(found.error()) && tries > 0;
+        if (!once_more) time.spend(candidate.user, time.now() - begin);
+        return found;
       });
+      return !seen && held_up(seen.error()) ? false : seen;
     });
+  }
+
+  [[nodiscard]] std::string look_at_others(const Directory& all,
+                                           const std::vector<Candidate>& candidates,
+                                           TimeOfOthers& time) {
+    std::string found = find_in_time(
+        all, candidates, time,
+        [&](const Candidate& candidate, const End& end) { return has_open(all, candidate, end); });
+    if (!found.empty()) return found;
+    TimeOfOthers of_all_maps([] { return Time(monotonic_nanoseconds()); }, of_maps * of_user);
+    return find_in_time(all, candidates, of_all_maps,
+                        [&](const Candidate& candidate, const End& end) {
+                          return has_map(maps->of_others, candidate.user, all, candidate, end);
+                        });
   }
 
   [[nodiscard]] std::string look() {
@@ -322,14 +391,15 @@ struct DeviceHolders::Search {
     const auto number = number_of_devtmpfs(*all);
     if (!number) return unknown(number.error());
     filesystem = *number;
-    std::vector<unsigned> pids;
-    if (first != 0) pids.push_back(first);
+    std::vector<Candidate> processes;
+    if (first != 0) processes.push_back({.pid = first});
     for (const Directory::Entry& entry : *entries)
-      if (const auto pid = parse_unsigned<unsigned>(entry.name)) pids.push_back(*pid);
+      if (const auto pid = parse_unsigned<unsigned>(entry.name)) processes.push_back({.pid = *pid});
     Candidates candidates;
-    std::string found = sort(*all, pids, candidates);
+    TimeOfOthers time(thread_cpu_time, of_user);
+    std::string found = sort(*all, processes, candidates, time);
     if (found.empty()) found = look_at_possible(*all, candidates.possible);
-    return found.empty() ? look_at_others(*all, candidates.others) : found;
+    return found.empty() ? look_at_others(*all, candidates.others, time) : found;
   }
 };
 
@@ -344,10 +414,7 @@ std::optional<std::string> DeviceHolders::find(const std::string& name) {
   if (!device && device.error().code == ENOENT) return std::nullopt;
   const auto not_yet = [&](const std::shared_ptr<Search>& search) {
     running_ = search;
-    return fmt::format(
-        "it is not known yet who has /dev/pseudo_lock/{} open; process {} is being "
-        "examined",
-        name, search->looking_at.load());
+    return search->not_yet();
   };
   // A search may take longer than anybody waits: its result serves the next question, and those
   // that follow at once, since a load asks several times.
@@ -356,7 +423,8 @@ std::optional<std::string> DeviceHolders::find(const std::string& name) {
     if (!earlier->done) return not_yet(earlier);
     const auto now = Clock::now();
     if (!earlier->asked) earlier->asked = now;
-    if (earlier->name == name && now - earlier->end < fresh && now - *earlier->asked < same_load)
+    if (earlier->name == name && now - earlier->done_at < fresh &&
+        now - *earlier->asked < same_load)
       return answer_of(*earlier);
     running_.reset();
   }

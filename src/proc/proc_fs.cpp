@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 
+#include "rdtd/base/clock.hpp"
 #include "rdtd/base/cooldown.hpp"
 #include "rdtd/base/in_call.hpp"
 #include "rdtd/base/text.hpp"
@@ -257,9 +257,9 @@ Result<Identity> OpenProcess::read_root_identity(const ProcPath& directory) cons
   if (!status_pace_.may_read())
     return std::unexpected(Error{"read", root_.path_of(path.c_str()), EBUSY,
                                  "reading that of other processes took too long"});
-  const auto begin = StatusPace::now();
+  const auto begin = thread_cpu_time();
   const auto text = read_text(path);
-  status_pace_.took(StatusPace::now() - begin);
+  status_pace_.took(thread_cpu_time() - begin);
   if (!text) return std::unexpected(text.error());
   const auto status = parse_status(*text);
   if (!status) return failed(EBADMSG, "parse", root_, path);
@@ -398,12 +398,6 @@ Result<std::vector<pid_t>> OpenProcess::children(std::span<const pid_t> threads)
 }
 
 }  // namespace
-
-std::chrono::nanoseconds StatusPace::now() {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
 
 void StatusPace::took(std::chrono::nanoseconds time) {
   constexpr std::chrono::milliseconds lengthy{4};

@@ -106,11 +106,10 @@ TEST_F(AnswersTest, ExplainsAProcess) {
     EXPECT_FALSE(manager->answers().explain(roots, 1000));
   }
   EXPECT_EQ(manager->answers().owner_of(77777), std::nullopt);
-  EXPECT_TRUE(manager->answers().is_of_others(77777, {1000}));
-  EXPECT_TRUE(manager->answers().is_of_others(other, {1001, 1002}));
-  EXPECT_FALSE(manager->answers().is_of_others(other, {1000, 1001}));
+  EXPECT_EQ(manager->answers().effective_user_of(77777), std::nullopt);
+  EXPECT_EQ(manager->answers().effective_user_of(other), 1000U);
   const pid_t set_uid = processes.start({.name = "su", .identity = {0, 0, 1000}});
-  EXPECT_TRUE(manager->answers().is_of_others(set_uid, {1000}));
+  EXPECT_EQ(manager->answers().effective_user_of(set_uid), 0U);
   EXPECT_EQ(manager->answers().tasks_in("redis"), 2U);
   EXPECT_EQ(manager->answers().tasks_in("none"), 0U);
   EXPECT_NE(thread, 0);

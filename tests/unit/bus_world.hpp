@@ -22,7 +22,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "fields.hpp"
 #include "names.hpp"
@@ -165,8 +164,8 @@ class FakeManager final : public Changes, public Reads, public LogControl {
             .last_reload_error = "full",
             .last_reload_error_public = "public"};
   }
-  bool is_of_others(pid_t, const std::set<uid_t>& users) override {
-    return is_traceable && !users.contains(process_owner);
+  std::optional<uid_t> effective_user_of(pid_t pid) override {
+    return pid == 404 ? std::nullopt : std::optional(process_owner);
   }
   std::optional<uid_t> owner_of(pid_t pid) override {
     owners_asked++;
@@ -186,7 +185,6 @@ class FakeManager final : public Changes, public Reads, public LogControl {
   int lingers = lists_after_end;
   std::vector<std::string> updates;  // texts
   uid_t process_owner = 7;
-  bool is_traceable = true;
   int owners_asked = 0;
   uint64_t owner_takes = 0;                   // microseconds
   std::chrono::microseconds explain_takes{};  // of processor time

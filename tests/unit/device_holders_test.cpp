@@ -143,6 +143,29 @@ TEST_F(DeviceHoldersTest, ProcessesThatCouldNotOpenTheDeviceHaveLimitedTime) {
   }
 }
 
+// A user can be in so many groups that each read of `status` takes long. The maps have a time of
+// their own.
+TEST_F(DeviceHoldersTest, LongReadsOfStatusCountAsTimeOfTheUser) {
+  put("proc/1/root/dev/pseudo_lock/buffer", "");
+  std::filesystem::permissions(root_ / "proc/1/root/dev/pseudo_lock/buffer",
+                               std::filesystem::perms::owner_read);
+  open_in_812("/dev/zero");
+  std::string groups;
+  for (int i = 0; i < 2'000'000; i++) groups += " 65536";
+  const std::string holder = "process 812 (app) has /dev/pseudo_lock/buffer open";
+  const std::chrono::milliseconds of_user(30);
+  EXPECT_EQ(find(of_user), holder);
+  for (const char* pid : {"1", "812"})
+    put(std::string("proc/") + pid + "/status",
+        "Name:\tapp\nState:\tS (sleeping)\nUid:\t2201\t2201\t2201\t2201\n"
+        "Gid:\t9\t9\t9\t9\nGroups:\t" +
+            groups + " \n");
+  EXPECT_EQ(find(of_user), "nobody");
+  EXPECT_EQ(find(std::chrono::seconds(100)), holder);
+  put("proc/812/maps", "7f00-7f10 rw-s 00000000 00:06 731 /dev/pseudo_lock/buffer\n");
+  EXPECT_EQ(find(of_user), holder);
+}
+
 TEST_F(DeviceHoldersTest, ANumberThatCannotBeRead) {
   put("devices/buffer/dev", "1\n");
   EXPECT_EQ(find(), "it cannot be seen who has /dev/pseudo_lock/buffer open: cannot parse " +

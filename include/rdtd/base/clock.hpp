@@ -1,7 +1,8 @@
-// CLOCK_MONOTONIC in nanoseconds, the clock of the kernel's process events, and how it differs from
-// the one that goes on while the machine is suspended.
+// CLOCK_MONOTONIC in nanoseconds, the clock of the kernel's process events, how it differs from the
+// one that goes on while the machine is suspended, and the time of a thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <ctime>
 
@@ -14,6 +15,11 @@ namespace rdtd {
 }
 
 [[nodiscard]] inline uint64_t monotonic_nanoseconds() { return nanoseconds_of(CLOCK_MONOTONIC); }
+
+// How long the calling thread had a processor: a busy machine makes nothing long by it.
+[[nodiscard]] inline std::chrono::nanoseconds thread_cpu_time() {
+  return std::chrono::nanoseconds(nanoseconds_of(CLOCK_THREAD_CPUTIME_ID));
+}
 
 // How long the machine was suspended since it booted; up to the time between two readings more.
 [[nodiscard]] inline uint64_t suspended_nanoseconds() {

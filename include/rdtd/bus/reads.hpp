@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -175,8 +174,8 @@ class Reads {
   [[nodiscard]] virtual ManagerProperties properties() = 0;
   // Who may see the process (Identity::owner); nothing if it has ended.
   [[nodiscard]] virtual std::optional<uid_t> owner_of(pid_t pid) = 0;
-  // Whether it is, for all that can be seen at little cost, none of these users'.
-  [[nodiscard]] virtual bool is_of_others(pid_t pid, const std::set<uid_t>& users) = 0;
+  // Who owns its directory in /proc, which is seen at little cost; nothing if it has ended.
+  [[nodiscard]] virtual std::optional<uid_t> effective_user_of(pid_t pid) = 0;
   // Whether anybody subscribes to assignments.
   virtual void watch_assignments(bool on) = 0;
 };

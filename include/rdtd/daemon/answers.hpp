@@ -4,7 +4,6 @@
 #include <chrono>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -35,7 +34,7 @@ class Answers final : public Reads {
   size_t tasks_in(const std::string& group) override;
   ManagerProperties properties() override;
   std::optional<uid_t> owner_of(pid_t pid) override;
-  bool is_of_others(pid_t pid, const std::set<uid_t>& users) override;
+  std::optional<uid_t> effective_user_of(pid_t pid) override;
   void watch_assignments(bool on) override;
 
  private:

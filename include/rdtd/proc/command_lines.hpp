@@ -55,6 +55,8 @@ class CommandLines {
   // much time before or no thread was ready. The time is charged to `user`.
   [[nodiscard]] Result<std::string> read(uid_t user, pid_t process, const std::string& path,
                                          Read read);
+  // Whether the error says nothing about the process and its user: no thread was ready in time.
+  [[nodiscard]] static bool machine_was_busy(const Error& error);
 
  private:
   struct Job;

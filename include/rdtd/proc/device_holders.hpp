@@ -7,10 +7,12 @@
 // memory maps of all processes. A process can hold up who reads its memory map (command_lines.hpp),
 // so other threads look, and the caller waits a limited time for them. One that does so counts as
 // a holder if its ids permit it to open the device, else not. Those that could not open it, but may
-// have it from another process, are looked at last, and those of each user for a limited time. Not
-// seen: what there was no time for, a descriptor in a message that nobody has received, that of a
-// thread with a descriptor table of its own, and a map of a node that somebody made elsewhere
-// (mknod) and closed.
+// have it from another process, are looked at last, and those of each user for a limited time: of a
+// processor for descriptors and long reads of `status`, by the clock on the wall for maps. A read
+// of maps that got no processor is tried again, a limited number of times in a search. Not seen:
+// what there was no time for, a descriptor in a message that nobody has received, that of a thread
+// with a descriptor table of its own, and a map of a node that somebody made elsewhere (mknod) and
+// closed.
 //
 // For one calling thread.
 #pragma once
@@ -28,7 +30,8 @@ class DeviceHolders {
   // Of a command, beside which nothing waits.
   static constexpr std::chrono::milliseconds command_wait{10'000};
 
-  // For the processes of a user who could not open the device. The caller waits longer.
+  // For the descriptors of the processes of a user who could not open the device; three times as
+  // long for their maps. The caller waits longer.
   static constexpr std::chrono::milliseconds default_of_user{200};
 
   // `proc`, `devices`: /proc and /sys/class/pseudo_lock.

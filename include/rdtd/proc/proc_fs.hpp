@@ -17,9 +17,8 @@ namespace rdtd::proc {
 // time.
 class StatusPace {
  public:
-  // Of the calling thread: a busy machine makes none of them long.
-  [[nodiscard]] static std::chrono::nanoseconds now();
   [[nodiscard]] bool may_read() const { return std::chrono::steady_clock::now() >= next_; }
+  // `time`: thread_cpu_time().
   void took(std::chrono::nanoseconds time);
 
  private:
