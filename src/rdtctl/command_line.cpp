@@ -384,11 +384,12 @@ void refuse_relative_paths(CLI::Option& option) {
       throw UsageError{fmt::format("invalid {}: begin it with '/'", value_text(option, value))};
     if (!is_cgroup) return;
     // It begins at the root of the hierarchy.
-    constexpr std::string_view mount = "/sys/fs/cgroup";
-    if (value == mount || value.starts_with(fmt::format("{}/", mount)))
+    const std::string_view relative = std::string_view(value).substr(1);
+    constexpr std::string_view mount = "sys/fs/cgroup";
+    if (relative == mount || relative.starts_with(fmt::format("{}/", mount)))
       throw UsageError{fmt::format("invalid {}: write {}", value_text(option, value),
-                                   value == mount ? "/" : value.substr(mount.size()))};
-    if (value.starts_with("/sys/fs/"))
+                                   relative == mount ? "/" : relative.substr(mount.size()))};
+    if (relative.starts_with("sys/fs/"))
       throw UsageError{
           fmt::format("invalid {}: it is no path of a cgroup, which /proc/PID/cgroup "
                       "shows behind '::'",

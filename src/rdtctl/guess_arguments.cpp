@@ -38,8 +38,9 @@ std::string instead_of_path(const std::string& path) {
   const std::string last = path.substr(path.rfind('/') + 1);
   const std::string is_path = fmt::format("'{}' is a path, neither a PID nor a unit", path);
   if (has_unit_type(last)) return fmt::format("{}: write {}", is_path, last);
-  if (path.starts_with("/proc/")) return is_path + ": write the PID alone";
-  if (path.starts_with("/sys/"))
+  const std::string_view below_root = std::string_view(path).substr(1);
+  if (below_root.starts_with("proc/")) return is_path + ": write the PID alone";
+  if (below_root.starts_with("sys/"))
     return is_path + ": [[rule]] with cgroup = \"/...\", as /proc/PID/cgroup has it";
   return fmt::format("{}: [[rule]] with exe = \"{}\" matches the processes of an executable",
                      is_path, path.starts_with('/') ? path : "/.../" + last);

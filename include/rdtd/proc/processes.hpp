@@ -2,9 +2,9 @@
 // reads it from a mounted /proc; the tests have processes made of plain values. Source: proc(5).
 //
 // An error with the code ENOENT or ESRCH means that the process or thread has ended (see ended()),
-// EAGAIN or EBUSY that its memory or status cannot be read now (see held_up()). Any other error says that the
-// question could not be answered now (EMFILE, ENOMEM, EIO), which is never the same as "there is
-// nobody".
+// EAGAIN or EBUSY that its memory or status cannot be read now (see held_up()). Any other error
+// says that the question could not be answered now (EMFILE, ENOMEM, EIO), which is never the same
+// as "there is nobody".
 #pragma once
 
 #include <sys/types.h>
