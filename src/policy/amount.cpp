@@ -123,13 +123,18 @@ Parsed parse_range(std::string_view text, Parsed (*parse)(std::string_view),
   }
   const bool is_cache = parse == parse_cache_amount;
   // The number 0 is that of a way: no share and no bandwidth is none.
-  if (is_cache && first == "0" &&
-      second.find_first_not_of("0123456789") == std::string_view::npos && !second.empty())
-    hint = fmt::format("write \"{}\"", named_ways_meant(text));
-  else if (const std::string_view from = parse_decimal(first) == 0.0 ? "" : first;
-           from.empty() != second.empty())
-    if (const auto meant = range_of_ends(from, second, is_cache))
+  constexpr size_t most_digits = 2;  // of the number of a way
+  const bool is_number =
+      !second.empty() && second.find_first_not_of("0123456789") == std::string_view::npos;
+  if (is_cache && first == "0" && is_number) {
+    if (second.size() <= most_digits && parse_unsigned<unsigned>(second).value_or(32) < 32)
+      hint = fmt::format("write \"{}\"", named_ways_meant(text));
+  } else if (const std::string_view from = parse_decimal(first) == 0.0 ? "" : first;
+             from.empty() != second.empty()) {
+    if (const auto meant =
+            from.empty() ? range_below(second, is_cache) : amount_of_ends(from, "", is_cache))
       hint = fmt::format("write \"{}\"", *meant);
+  }
   std::string completed(first);
   const size_t unit = std::min(second.find_first_not_of("0123456789."), second.size());
   if (parse_decimal(first) && unit == 0 && !second.empty())

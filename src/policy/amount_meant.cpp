@@ -153,7 +153,8 @@ std::string in_smaller_unit(const std::string& number, unsigned factor, std::str
 }
 
 std::string cache_candidate(std::string_view text) {
-  if (const auto least = least_meant(text)) return cache_candidate(*least) + "..all";
+  // Of a range, a group gets the upper end: with "..all" that would be the whole cache.
+  if (const auto least = least_meant(text)) return cache_candidate(*least);
   if (const auto most = most_meant(text)) return cache_candidate(*most);
   if (const auto point = with_decimal_point(text)) return cache_candidate(*point);
   if (is_one_of(text, {"max", "maximum", "full", "everything", "unlimited", "any", "*"}))
@@ -190,6 +191,10 @@ std::string cache_candidate(std::string_view text) {
   return std::string(text);
 }
 
+bool parses(std::string_view text, bool is_cache) {
+  return is_cache ? parse_cache_amount(text).has_value() : parse_bandwidth_amount(text).has_value();
+}
+
 // "10%-100%", "10% to 100%": the ends of a range.
 std::optional<std::string> range_meant(std::string_view text, bool is_cache) {
   for (const std::string_view sign : {"-", " to ", "\u2013", "...", ":"}) {
@@ -197,8 +202,7 @@ std::optional<std::string> range_meant(std::string_view text, bool is_cache) {
     if (at == std::string_view::npos || at == 0) continue;
     std::string out =
         fmt::format("{}..{}", trim(text.substr(0, at)), trim(text.substr(at + sign.size())));
-    if (is_cache ? parse_cache_amount(out).has_value() : parse_bandwidth_amount(out).has_value())
-      return out;
+    if (parses(out, is_cache)) return out;
   }
   return std::nullopt;
 }
@@ -242,6 +246,13 @@ std::string bandwidth_candidate(std::string_view text) {
   return std::string(text);
 }
 
+// "5..9 ways" of "5 ways" and "9 ways".
+std::string range_of(const std::string& first, const std::string& last) {
+  const Quantity one = split_quantity(first), other = split_quantity(last);
+  const bool of_ways = (one.word == "way" || one.word == "ways") && other.word == "ways";
+  return fmt::format("{}..{}", of_ways ? one.number : first, last);
+}
+
 // "5 ways" of "5", as an end of a range has it.
 std::string with_unit(std::string_view end, bool is_cache) {
   if (end.empty() || end.find_first_not_of("0123456789.") != std::string_view::npos)
@@ -251,30 +262,25 @@ std::string with_unit(std::string_view end, bool is_cache) {
 
 }  // namespace
 
-std::optional<std::string> range_of_ends(std::string_view least, std::string_view most,
-                                         bool is_cache) {
-  if (least.empty() && most.empty()) return std::nullopt;
-  const std::string from = with_unit(trim(least), is_cache);
-  const std::string_view everything = is_cache ? "all" : from.ends_with('%') ? "100%" : "unlimited";
-  const std::string last = most.empty() ? std::string(everything) : with_unit(trim(most), is_cache);
-  const auto unit = split_quantity(last).word;
-  const auto parses = [&](const std::string& text) {
-    return is_cache ? parse_cache_amount(text).has_value()
-                    : parse_bandwidth_amount(text).has_value();
-  };
-  std::vector<std::string> firsts = {from};
-  // The least that there is, in the unit of the other end.
-  if (least.empty())
-    firsts = is_cache ? std::vector<std::string>{"1 way", "1 " + unit, "1" + unit}
-                      : std::vector<std::string>{"10%", "1%", "1 " + unit};
-  for (const std::string& first : firsts) {
-    const auto one = split_quantity(first);
-    const bool same = one.word == unit || (one.word == "way" && unit == "ways");
-    if (const std::string range = fmt::format("{}..{}", one.number, last);
-        same && unit == "ways" && parses(range))
-      return range;
-    if (std::string range = fmt::format("{}..{}", first, last); parses(range)) return range;
-  }
+std::optional<std::string> amount_of_ends(std::string_view least, std::string_view most,
+                                          bool is_cache) {
+  const std::string from = with_unit(trim(least), is_cache), to = with_unit(trim(most), is_cache);
+  std::string out = from.empty() ? to : from;
+  if (!from.empty() && !to.empty())
+    out = range_of(from, to);
+  else if (to.empty() && !is_cache)
+    out = fmt::format("{}..{}", from, from.ends_with('%') ? "100%" : "unlimited");
+  return parses(out, is_cache) ? std::optional(std::move(out)) : std::nullopt;
+}
+
+std::optional<std::string> range_below(std::string_view most, bool is_cache) {
+  const std::string to = with_unit(trim(most), is_cache);
+  const std::string unit = split_quantity(to).word;
+  // The least that there is, in the unit of this end.
+  const auto firsts = is_cache ? std::vector<std::string>{"1 way", "1 " + unit, "1" + unit}
+                               : std::vector<std::string>{"10%", "1%", "1 " + unit};
+  for (const std::string& first : firsts)
+    if (std::string range = range_of(first, to); parses(range, is_cache)) return range;
   return std::nullopt;
 }
 

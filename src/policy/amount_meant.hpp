@@ -26,9 +26,14 @@ namespace rdtd {
 [[nodiscard]] std::optional<std::string> bandwidth_amount_meant(std::string_view text);
 // What to write instead of a number without a unit that is no percentage, such as 2048.
 [[nodiscard]] std::optional<std::string> rate_without_unit_meant(std::string_view text);
-// "5..9 ways" of its two ends, of which one may be empty: "1..9 ways", "5 ways..all".
-[[nodiscard]] std::optional<std::string> range_of_ends(std::string_view least,
-                                                       std::string_view most, bool is_cache);
+// "5..9 ways" of its two ends, of which one may be empty. A most alone is the amount itself, as
+// each amount is; a least alone is one too in a cache, or else its group would get the whole cache.
+[[nodiscard]] std::optional<std::string> amount_of_ends(std::string_view least,
+                                                        std::string_view most, bool is_cache);
+// "1..9 ways" of "9 ways", where a range without its first end is written.
+[[nodiscard]] std::optional<std::string> range_below(std::string_view most, bool is_cache);
+// What may be written beside the least that a group gets of a cache: a group in a partition cannot.
+inline constexpr std::string_view to_keep_others_out = "; exclusive = true keeps others out";
 // What stands behind "ways " and is no range, as an amount: "ways 4-7" for "4..7" and "7-4", "0x3"
 // for "0,1", "2 ways" for "0,2".
 [[nodiscard]] std::string named_ways_meant(std::string_view text);

@@ -101,6 +101,9 @@ std::optional<Located<Amount>> read_one(const FileReader& in, AmountReader::Hold
     amount = std::unexpected(no_range(*amount));
   if (amount) return Located<Amount>{std::move(*amount), in.at(node)};
   AmountError& error = amount.error();
+  if (holder == AmountReader::Holder::other && is_cache(resource) &&
+      is_amount_of_other(text->get(), true))
+    error.hint = "it is a bandwidth, which belongs in a [group.NAME]: write \"4 ways\" here";
   if (holder != AmountReader::Holder::default_group && is_cache(resource) &&
       cache_amount_meant(text->get()) == "remainder")
     error.hint = instead_of_remainder;
@@ -178,6 +181,22 @@ std::string end_of_range(const toml::table& table, std::initializer_list<std::st
   return {};
 }
 
+// Of l3 = { min = "2 ways", max = "4 ways" }, or of one of them.
+std::string instead_of_ends(std::string_view key, bool has_range, bool cache,
+                            const toml::table& table) {
+  const std::string least = end_of_range(table, {"min", "least", "from"});
+  const std::string most = end_of_range(table, {"max", "most", "to"});
+  if (!has_range) {
+    const auto amount = amount_of_ends("", most.empty() ? least : most, cache);
+    return fmt::format("write {} = \"{}\"", key, amount.value_or(cache ? "4 ways" : "50%"));
+  }
+  const auto amount = amount_of_ends(least, most, cache);
+  if (!amount && cache) return fmt::format("write {} = \"4 ways\"", key);
+  const std::string line = fmt::format("{} = \"{}\"", key, amount.value_or("10%..100%"));
+  if (line.contains("..")) return "write a range: " + line;
+  return fmt::format("write {}{}", line, most.empty() ? to_keep_others_out : "");
+}
+
 // Other tools have the kind of an amount as a key: l3 = { ways = 4 }. `of`: nothing for a control.
 std::string instead_of_words(std::string_view word, std::string_view key,
                              AmountReader::Holder holder, const std::optional<Resource>& of,
@@ -196,13 +215,9 @@ std::string instead_of_words(std::string_view word, std::string_view key,
       word.find_first_of("-,") == std::string_view::npos)
     return fmt::format("write \"{}\"", word.substr(digits));
   if (!of) return "write \"0\", \"0-1,4\" or \"*\"";
-  const bool has_range = takes_range(holder, *of);
   const bool cache = is_cache(*of);
-  if (has_range && is({"min", "max", "least", "most", "from", "to"}))
-    return fmt::format("write a range: {} = \"{}\"", key,
-                       range_of_ends(end_of_range(table, {"min", "least", "from"}),
-                                     end_of_range(table, {"max", "most", "to"}), cache)
-                           .value_or(cache ? "2..4 ways" : "10%..100%"));
+  if (is({"min", "max", "least", "most", "from", "to"}))
+    return instead_of_ends(key, takes_range(holder, *of), cache, table);
   const auto written = [&](std::string_view name, std::string_view example) {
     const std::string line =
         fmt::format("{} = {}", name, rdtd::quoted(amount_of_word(word, value, cache, example)));

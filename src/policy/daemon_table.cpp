@@ -17,8 +17,9 @@ constexpr std::chrono::milliseconds shortest_interval{100};
 
 // Words for those who may read whatever 'readers' says, or for nobody at all.
 constexpr std::string_view as_few_as_possible =
-    "group rdtd root none no nobody off false never nothing closed private restricted admin admins "
-    "administrator administrators adm wheel sudo";
+    "group rdtd root none no nobody off false never nothing closed private restricted";
+// User groups of other programs: being in one of them is not enough.
+constexpr std::string_view other_user_groups = "adm wheel sudo admins administrators staff";
 constexpr std::string_view everybody =
     "all everybody everyone any anyone world users yes on true public open";
 
@@ -41,7 +42,8 @@ std::string hint_for_readers(const toml::node& node) {
     else if (is_word_of(everybody, word))
       all = true;
     else
-      names.push_back(name->get());
+      names.push_back(is_word_of(other_user_groups, word) ? "the members of " + name->get()
+                                                          : name->get());
   };
   add(node);
   if (const auto* array = node.as_array())

@@ -104,31 +104,50 @@ static std::string hint_for_own_name(const toml::table& table, const std::string
       dot == std::string_view::npos ? kind : title.substr(dot + 1, title.size() - dot - 2);
   const toml::table* inner = table.get_as<toml::table>(key.str());
   if ((key.str() != kind && key.str() != name) || inner == nullptr || inner->empty()) return {};
-  std::vector<std::string> lines;
+  std::vector<std::string> lines, taken;
+  bool is_dotted = false;  // "a.l3 = ..." in [group.a] itself
   for (const auto& [inner_key, value] : *inner) {
     const std::string word(inner_key.str());
-    if (std::ranges::find(keys, word) == keys.end() || table.contains(word)) return {};
-    lines.push_back(fmt::format("{} = {}", word, plain_text(value)));
+    if (std::ranges::find(keys, word) == keys.end()) return {};
+    if (table.contains(word))
+      taken.push_back(fmt::format("'{}'", word));
+    else
+      lines.push_back(fmt::format("{} = {}", word, plain_text(value)));
+    is_dotted |= inner_key.source().begin.line == key.source().begin.line;
   }
-  // "a.l3 = ..." in [group.a] itself needs no other place.
-  const bool is_in_line =
-      lines.size() == 1 && inner->begin()->first.source().begin.line == key.source().begin.line;
-  return fmt::format("write {}{}", join(lines, " and "), is_in_line ? "" : " in " + where);
+  // [group.a.a] may be another group.
+  if (!taken.empty() && !is_dotted) return {};
+  const std::string has =
+      taken.empty() ? "" : fmt::format("{} has {} already", where, join(taken, " and "));
+  if (lines.empty())
+    return fmt::format("{}: remove {}", has, taken.size() == 1 ? "this line" : "these lines");
+  if (!has.empty()) return fmt::format("{}: write only {}", has, join(lines, " and "));
+  return fmt::format("write {}{}", join(lines, " and "),
+                     is_dotted && lines.size() == 1 ? "" : " in " + where);
 }
 
 // The name that a table without one has in it: "redis" of [groups.redis], and of [[group]] with
-// name = "redis". Of several, the first of the file.
+// name = "redis". Of several, the first of the file. A key of groups is no name, and neither is a
+// word for the groups themselves: "web" of [resctrl.groups.web].
 static std::string_view name_within(const toml::node& node) {
   if (const auto* array = node.as_array(); array != nullptr && !array->empty())
     if (const auto* first = array->front().as_table())
       if (const auto* name = first->get_as<std::string>("name");
           name != nullptr && !name_problem(name->get()))
         return name->get();
+  const auto is_table = [](const toml::node& value) {
+    return value.is_table() && !value.as_table()->is_inline();
+  };
   const auto* table = node.as_table();
+  if (table != nullptr)
+    for (const auto& [name, value] : *table)
+      if (is_word_for_groups(name.str()) && is_table(value))
+        if (const std::string_view within = name_within(value); !within.empty()) return within;
   const toml::key* first = nullptr;
   if (table != nullptr)
     for (const auto& [name, value] : *table)
-      if (value.is_table() && !value.as_table()->is_inline() && !name_problem(name.str()) &&
+      if (is_table(value) && !name_problem(name.str()) && !is_word_for_groups(name.str()) &&
+          !is_key_of_groups(name.str()) &&
           (first == nullptr || name.source().begin < first->source().begin))
         first = &name;
   return first == nullptr ? "" : first->str();
@@ -143,9 +162,15 @@ static UnknownKey described(const toml::key& key, const toml::table& within,
                  .table = table_title,
                  .inner_keys = {},
                  .inner_name = name_within(node),
-                 .pod = {},
+                 .pods = {},
+                 .other_end = {},
                  .beside_group = within.contains("group")};
-  if (const auto* pod = within.get_as<std::string>("pod")) out.pod = pod->get();
+  if (const auto* pod = within.get_as<std::string>("pod")) out.pods.emplace_back(pod->get());
+  if (const auto* pods = within.get_as<toml::array>("pod"))
+    for (const toml::node& pod : *pods)
+      if (const auto* text = pod.as_string()) out.pods.emplace_back(text->get());
+  if (const auto* end = within.get_as<std::string>(other_end_of(key.str())))
+    out.other_end = end->get();
   if (const auto* boolean = node.as_boolean()) out.is_on = boolean->get();
   if (const auto* string = node.as_string()) out.text = string->get();
   if (const auto* table = node.as_table())

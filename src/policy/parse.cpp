@@ -79,6 +79,7 @@ class Builder {
                       std::string_view kind);
   std::string did_you_mean(std::string_view name, std::span<const std::string> names);
   std::string hint_for_group(std::string_view name, std::span<const std::string> names);
+  std::string hint_for_header(std::string_view name, std::span<const std::string> names);
   std::string hint_for_partition(std::string_view name);
   [[nodiscard]] static std::string add_or_name(std::string_view kind, std::string_view name,
                                                std::span<const std::string> known);
@@ -286,6 +287,15 @@ static std::string name_in_header(std::string_view kind, std::string_view text) 
   return name_problem(name) ? "" : std::string(name);
 }
 
+// Of group.NAME in a rule, without a group NAME.
+std::string Builder::hint_for_header(std::string_view name, std::span<const std::string> names) {
+  if (name == leave_group) return fmt::format("write group = \"{}\"", leave_group);
+  if (name == "root") return "write \"default\"";
+  if (auto near = did_you_mean(name, names); !near.empty()) return near;
+  if (group_name_problem(name)) return add_or_name("group", name, names);
+  return fmt::format("write \"{}\", and add [group.{}]", name, toml_key(name));
+}
+
 // Of the group of a rule that there is not.
 std::string Builder::hint_for_group(std::string_view name, std::span<const std::string> names) {
   if (name == "root" || name == "/") return "the resctrl root is 'default'";
@@ -295,7 +305,7 @@ std::string Builder::hint_for_group(std::string_view name, std::span<const std::
       groups_.contains(in_header) || in_header == "default")
     return fmt::format("write \"{}\"", in_header);
   else if (!in_header.empty())
-    return fmt::format("write \"{}\", and add [group.{}]", in_header, toml_key(in_header));
+    return hint_for_header(in_header, names);
   if (name.find_first_of("/%*") != std::string_view::npos)
     return "a group has a fixed name, and no groups below it";
   if (lower(name) == leave_group) return fmt::format("write group = \"{}\"", leave_group);
@@ -325,12 +335,12 @@ std::string Builder::add_or_name(std::string_view kind, std::string_view name,
 std::string Builder::hint_for_partition(std::string_view name) {
   for (const std::string_view word : {"none", "no", "null", "default", "shared", "all", "any", ""})
     if (lower(name) == word) return "a group without 'partition' is in none: remove this line";
-  if (const std::string in_header = name_in_header("partition", name); !in_header.empty())
-    return fmt::format("write \"{}\"{}", in_header,
-                       partitions_.contains(in_header)
-                           ? ""
-                           : fmt::format(", and add [partition.{}]", toml_key(in_header)));
   const std::vector<std::string> names = partitions_.names();
+  if (const std::string in_header = name_in_header("partition", name); !in_header.empty()) {
+    if (partitions_.contains(in_header)) return fmt::format("write \"{}\"", in_header);
+    if (auto near = did_you_mean(in_header, names); !near.empty()) return near;
+    return fmt::format("write \"{}\", and add [partition.{}]", in_header, toml_key(in_header));
+  }
   if (auto near = did_you_mean(name, names); !near.empty()) return near;
   return add_or_name("partition", name, names);
 }

@@ -159,8 +159,9 @@ std::string hint_for_relative_exe(std::string_view text) {
   for (const std::string_view home : {"~/", "$HOME/", "${HOME}/", "%h/"})
     if (text.starts_with(home) && text.size() > home.size())
       return write(fmt::format("/home/*/{}", text.substr(home.size())));
-  if (text.size() > 1 && text[0] == '~' && text[1] != '/')
-    return write(fmt::format("/home/{}", text.substr(1)));
+  if (text.starts_with("~root/")) return write(fmt::format("/{}", text.substr(1)));
+  // The homes of system users are elsewhere than /home.
+  if (text.starts_with('~')) return "write the full path";
   if (find_specifier(text) != std::string_view::npos) {
     const std::string meant = without_specifiers(text);
     return meant.find_first_not_of("*/") == std::string::npos ? "write the text itself"

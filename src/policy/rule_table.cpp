@@ -16,6 +16,7 @@
 #include "rdtd/model/container.hpp"
 #include "rdtd/model/cpu_list.hpp"
 #include "rdtd/policy/monitor_template.hpp"
+#include "synonyms.hpp"
 
 namespace rdtd {
 
@@ -163,7 +164,14 @@ Rule read_rule(const FileReader& in, const toml::table& table, size_t& vcpus_lef
   for (const ConditionKind kind : condition_kinds)
     keys.emplace_back(to_string(kind), [&, kind](const auto& k, const auto& n) {
       Condition condition{kind, in.strings(k, n, pattern::is_identity(kind))};
-      check_patterns(in, condition, n.is_array());
+      // What to do with pods without a namespace is said at the key that names it.
+      const bool has_namespace =
+          kind == ConditionKind::pod &&
+          std::ranges::any_of(table, [](const auto& e) { return is_namespace_key(e.first.str()); });
+      if (!has_namespace || std::ranges::any_of(condition.patterns, [](const auto& pod) {
+            return pod.value.contains('/');
+          }))
+        check_patterns(in, condition, n.is_array());
       rule.conditions.push_back(std::move(condition));
     });
   keys.emplace_back("vcpu",

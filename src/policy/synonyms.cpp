@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "amount_meant.hpp"
 #include "line_meant.hpp"
@@ -65,8 +66,11 @@ constexpr std::string_view by_kernel =
     "the kernel numbers groups by itself: a group has a name only";
 constexpr std::string_view no_templates =
     "a group has all its amounts: there is no inheritance and no template";
-constexpr std::string_view a_range =
-    "write a range, l3 = \"2..4 ways\" or mb = \"10%..100%\", for a guard to use";
+constexpr std::string_view an_end =
+    "write l3 = \"4 ways\", mb = \"50%\", or for a guard the range mb = \"10%..100%\"";
+constexpr std::string_view words_for_namespace = "namespace ns podnamespace kubernetesnamespace";
+constexpr std::string_view words_for_groups =
+    "class classes clos cos groups controlgroup controlgroups resctrl";
 constexpr std::string_view in_rule =
     "write monitor = \"NAME\" in a [[rule]], or monitor_cpus = { NAME = \"0-3\" } in a group";
 constexpr std::string_view in_guard =
@@ -84,7 +88,7 @@ constexpr auto of_rules = std::to_array<Synonym>({
     {"cgrouppath cgroups", "cgroup", {}},
     {"pods podname kubernetespod k8spod", "pod", {}},
     {"containers containername docker dockercontainer podman", "container", {}},
-    {"namespace ns podnamespace kubernetesnamespace", "pod", of_namespace},
+    {words_for_namespace, "pod", of_namespace},
     {"image label labels annotation annotations selector podselector labelselector matchlabels "
      "podlabels poduid deployment statefulset daemonset replicaset node nodeselector",
      "pod", of_kubernetes},
@@ -158,7 +162,7 @@ constexpr auto of_groups = std::to_array<Synonym>({
     {"unified", "l3", "write l3 = \"4 ways\" or \"50%\", for code and data alike"},
     {"max min maxcache mincache minways maxways l3max l3min l2max l2min llcmax llcmin floor "
      "guarantee guaranteed reserve request burst requests limits",
-     "l3", a_range},
+     "l3", an_end},
     {"l3limit l3limits llclimit", "l3", {}},
     {"l1 l1d l1i l4", "l3", "the kernel divides L2 and L3 only"},
     {"mblimit bwlimit membwlimit bandwidthlimit mbmaximum", "mb", {}},
@@ -215,8 +219,7 @@ constexpr auto of_groups = std::to_array<Synonym>({
 
 // Of the top of a file, of [daemon] and of [pseudo_lock.NAME].
 constexpr auto of_others = std::to_array<Synonym>({
-    {"class classes clos cos groups controlgroup controlgroups resctrl", "rule",
-     "write [group.NAME]"},
+    {words_for_groups, "rule", "write [group.NAME]"},
     {"guarantee guaranteed burstable besteffort infra shared lsrclass lsclass beclass resctrlqos "
      "resctrlstrategy cpuqos cachetune memorytune cputune cachelimit cacheconfig cachepool llc "
      "mba",
@@ -326,23 +329,70 @@ std::string rule_of(const UnknownKey& unknown, std::string_view word) {
                      is_key ? unknown.name : synonym->key, rdtd::quoted(unknown.text));
 }
 
+// What the amounts of an unknown key's table may be.
+struct Amounts {
+  bool of_group = false;  // ranges, and bandwidth besides caches
+  bool of_region = false;
+  bool of_l2 = false;
+
+  Amounts(const UnknownKey& unknown, std::span<const std::string> keys)
+      : of_group(contains(keys, "mb")),
+        of_region(unknown.table.starts_with("[pseudo_lock.")),
+        of_l2(contains(keys, "l2")) {}
+};
+
+// "write l3 = "4 ways"" in a table that has caches only; of no amount of a cache, the example.
+std::string hint_for_cache(std::string_view key, std::string_view text, const Amounts& table) {
+  const auto amount = parse_cache_amount(text);
+  const std::string value = rdtd::quoted(amount && !amount->least ? text : "4 ways");
+  return table.of_region ? fmt::format("write {} = {{ \"0\" = {} }}", key, value)
+                         : fmt::format("write {} = {}", key, value);
+}
+
 // "write l3 = "4 MiB"" of an amount that only one of the two can have.
-std::string hint_for_amount(std::string_view text) {
-  if (const auto line = schemata_meant(text)) return "write " + *line;
+std::string hint_for_amount(std::string_view text, const Amounts& table) {
   const bool cache = parse_cache_amount(text).has_value(),
              bandwidth = parse_bandwidth_amount(text).has_value();
+  if (const auto line = schemata_meant(text); line && (table.of_group || line->starts_with("l3 ")))
+    return "write " + *line;
+  if (!table.of_group)
+    return bandwidth && !cache ? "bandwidth belongs in a [group.NAME]; " +
+                                     hint_for_cache("l3", text, table) + " here"
+                               : hint_for_cache("l3", text, table);
   if (cache == bandwidth) return {};
   return fmt::format("write {} = {}", cache ? "l3" : "mb", rdtd::quoted(text));
 }
 
-// "write a range: l3 = "4 ways..all"" of min_ways = "4 ways".
-std::string hint_for_range(std::string_view text, std::string_view word) {
-  const bool cache = parse_cache_amount(text).has_value(),
-             bandwidth = parse_bandwidth_amount(text).has_value();
+// "write l3 = "4 ways"" of l3_max = "4 ways", and one range for l3_min and l3_max together.
+std::string hint_for_end(const UnknownKey& unknown, std::string_view word, const Amounts& table) {
+  const bool of_l2 = word.starts_with("l2") && table.of_l2;
+  const std::string_view cache_key = of_l2 ? "l2" : "l3";
+  if (!table.of_group) return hint_for_cache(cache_key, unknown.text, table);
+  const bool names_cache = word.starts_with("l2") || word.starts_with("l3") ||
+                           word.starts_with("llc") || word.contains("way") ||
+                           word.contains("cache");
+  const bool may_be_cache = parse_cache_amount(unknown.text).has_value(),
+             may_be_bandwidth = parse_bandwidth_amount(unknown.text).has_value();
+  if (may_be_cache == may_be_bandwidth && !(may_be_cache && names_cache)) return {};
+  const bool cache = may_be_cache;
   const bool is_most = word.contains("max") || word.contains("limit") || word == "burst";
-  const auto range = is_most ? range_of_ends("", text, cache) : range_of_ends(text, "", cache);
-  if (cache == bandwidth || !range) return {};
-  return fmt::format("write a range: {} = \"{}\"", cache ? "l3" : "mb", *range);
+  const auto least = is_most ? unknown.other_end : unknown.text,
+             most = is_most ? unknown.text : unknown.other_end;
+  const auto amount = amount_of_ends(least, most, cache);
+  if (!amount) return {};
+  const std::string line = fmt::format("{} = \"{}\"", cache ? cache_key : "mb", *amount);
+  if (!unknown.other_end.empty()) return fmt::format("write a range: {}, in place of both", line);
+  if (!cache && !is_most) return "write a range: " + line;
+  return fmt::format("write {}{}", line, is_most ? "" : to_keep_others_out);
+}
+
+// L3_MAX in capitals, the row of a control (MPAM); else empty.
+std::string hint_for_control(const UnknownKey& unknown) {
+  const bool is_control =
+      unknown.name == "L3_MAX" || unknown.name == "L2_MAX" || unknown.name == "L3_MIN";
+  if (!is_control || (!unknown.text.empty() && !parse_control_amount(unknown.text))) return {};
+  return fmt::format("write control = {{ {} = {} }}", unknown.name,
+                     rdtd::quoted(unknown.text.empty() ? "50%" : unknown.text));
 }
 
 // The hint with the value in place of the word that stands for it: pod = "shop/*" of "shop".
@@ -353,12 +403,16 @@ std::string with_value(std::string_view hint, const UnknownKey& unknown, std::st
     std::string_view behind;
   };
   constexpr auto blanks = std::to_array<Blank>({
-      {"namespace ns podnamespace kubernetesnamespace", "NAMESPACE", "/"},
+      {words_for_namespace, "NAMESPACE", "/"},
       {"deployment statefulset daemonset replicaset composeservice", "NAME", "*"},
       {"containerid dockerid job jobs jobid alloc allocid", "ID", "*"},
   });
   std::string out(hint);
   if (unknown.text.empty() || name_problem(unknown.text)) return out;
+  // Slurm has job_12; "*12*" would match user-1200.slice too.
+  constexpr std::string_view anywhere = "*ID*";
+  if (const size_t at = out.find(anywhere); hint == of_a_scheduler && is_digits(unknown.text))
+    return out.replace(at, anywhere.size(), fmt::format("job_{}", unknown.text));
   for (const auto& [words, name, behind] : blanks)
     if (const size_t at = out.find(fmt::format("{}{}", name, behind));
         at != std::string::npos && contains(split(words, ' '), word))
@@ -368,20 +422,31 @@ std::string with_value(std::string_view hint, const UnknownKey& unknown, std::st
 
 // pod = "shop/web-*" of namespace = "shop" beside pod = "web-*".
 std::string hint_for_namespace(const UnknownKey& unknown) {
-  if (unknown.pod.contains('/')) return "remove this line: 'pod' has the namespace in front";
+  constexpr size_t most = 4;
+  const auto has_namespace = [](std::string_view pod) { return pod.contains('/'); };
+  if (std::ranges::all_of(unknown.pods, has_namespace))
+    return "remove this line: 'pod' has the namespace in front";
   if (unknown.text.empty() || name_problem(unknown.text)) return "write pod = \"NAMESPACE/NAME\"";
+  if (unknown.pods.size() > most)
+    return fmt::format("write {}/ in front of each pod, and remove this line", unknown.text);
+  std::vector<std::string> pods;
+  for (const std::string_view pod : unknown.pods)
+    pods.push_back(rdtd::quoted(has_namespace(pod) ? std::string(pod)
+                                                   : fmt::format("{}/{}", unknown.text, pod)));
+  const std::string all = join(pods, ", ");
   return fmt::format("write pod = {} in place of both",
-                     rdtd::quoted(fmt::format("{}/{}", unknown.text, unknown.pod)));
+                     pods.size() == 1 ? all : fmt::format("[{}]", all));
 }
 
 // What the key's value adds to what its name says.
-std::string hint_by_value(const UnknownKey& unknown, std::string_view word, std::string_view hint) {
+std::string hint_by_value(const UnknownKey& unknown, std::string_view word, std::string_view hint,
+                          const Amounts& amounts) {
   if (hint == needs_rule) return rule_of(unknown, word);
   if (hint == resource_keys)
-    if (std::string amount = hint_for_amount(unknown.text); !amount.empty()) return amount;
-  if (hint == a_range)
-    if (std::string range = hint_for_range(unknown.text, word); !range.empty()) return range;
-  if (hint == of_namespace && !unknown.pod.empty()) return hint_for_namespace(unknown);
+    if (std::string amount = hint_for_amount(unknown.text, amounts); !amount.empty()) return amount;
+  if (hint == an_end)
+    if (std::string end = hint_for_end(unknown, word, amounts); !end.empty()) return end;
+  if (hint == of_namespace && !unknown.pods.empty()) return hint_for_namespace(unknown);
   if (const size_t at = hint.find(".NAME]");
       hint.starts_with("write [") && at != std::string_view::npos && !unknown.inner_name.empty())
     return fmt::format("{}.{}{}", hint.substr(0, at), toml_key(unknown.inner_name),
@@ -469,6 +534,32 @@ std::string hint_for_qos(std::string_view word) {
   return {};
 }
 
+bool is_namespace_key(std::string_view key) {
+  return contains(split(words_for_namespace, ' '), joined_words(key));
+}
+
+bool is_word_for_groups(std::string_view name) {
+  return name == "group" || contains(split(words_for_groups, ' '), joined_words(name));
+}
+
+bool is_key_of_groups(std::string_view word) {
+  const auto* const row = std::ranges::find(of_others, in_a_group, &Synonym::hint);
+  const std::string joined = joined_words(word);
+  return contains(split(row->words, ' '), joined) || joined == "control" || joined == "mbmin" ||
+         joined == "monitorcpus";
+}
+
+std::string other_end_of(std::string_view key) {
+  constexpr auto ends = std::to_array<std::pair<std::string_view, std::string_view>>(
+      {{"min", "max"}, {"Min", "Max"}, {"MIN", "MAX"}});
+  const std::string short_key(key.substr(0, 64));
+  for (const auto& [least, most] : ends)
+    for (const auto& [one, other] : {std::pair(least, most), std::pair(most, least)})
+      if (const size_t at = short_key.find(one); at != std::string::npos)
+        return std::string(short_key).replace(at, one.size(), other);
+  return {};
+}
+
 std::string unknown_key_hint(const UnknownKey& unknown, std::span<const std::string> keys) {
   const std::string_view name = unknown.name;
   const std::string word = joined_words(name);
@@ -476,12 +567,14 @@ std::string unknown_key_hint(const UnknownKey& unknown, std::span<const std::str
     return std::string(is_unit_file);
   if (contains(keys, "rule") && has_keys_of_daemon(unknown)) return "write [daemon]";
   if (auto hint = hint_for_table(unknown, word, keys); !hint.empty()) return hint;
+  if (contains(keys, "control"))
+    if (auto hint = hint_for_control(unknown); !hint.empty()) return hint;
   for (const std::string& key : keys)
     if (joined_words(key) == word) return did_you_mean(key);
   const auto has = [&](std::string_view key) { return contains(keys, key); };
   if (const Synonym* synonym = find_synonym(word, has))
     return synonym->hint.empty() ? did_you_mean(synonym->key)
-                                 : hint_by_value(unknown, word, synonym->hint);
+                                 : hint_by_value(unknown, word, synonym->hint, {unknown, keys});
   const auto nearest = nearest_name(lower(name.substr(0, 64)), keys);
   if (auto hint = hint_for_group_table(unknown, keys); !hint.empty() && nearest != "group")
     return hint;

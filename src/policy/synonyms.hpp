@@ -30,9 +30,19 @@ struct UnknownKey {
   std::string_view table;                    // that it is in, as the user wrote it: "[group.db]"
   std::vector<std::string_view> inner_keys;  // of a table
   std::string_view inner_name;               // of a table in it: "db" of [groups.db]
-  std::string_view pod;                      // the pod that its table names
+  std::vector<std::string_view> pods;        // the pods that its table names
+  std::string_view other_end;                // the text of l3_max beside l3_min, and the reverse
   bool beside_group = false;                 // in a table that has 'group' too
 };
+
+// Whether a rule's key is a word for the namespace of its pods.
+[[nodiscard]] bool is_namespace_key(std::string_view key);
+// Whether a table's name stands for all groups: "groups", "class".
+[[nodiscard]] bool is_word_for_groups(std::string_view name);
+// Whether the word is a key of [group.NAME].
+[[nodiscard]] bool is_key_of_groups(std::string_view word);
+// "l3_max" of "l3_min", and the reverse; else empty.
+[[nodiscard]] std::string other_end_of(std::string_view key);
 
 // Where the text of a systemd unit is pasted.
 inline constexpr std::string_view is_unit_file =

@@ -204,6 +204,9 @@ Check check_desktop(ConditionKind kind, std::string_view text) {
 Check check_name_of_files(std::string_view text, std::string_view unit, std::string_view stem) {
   const std::string_view type = unit.substr(stem.size());
   if (!has_unit_type(unit)) return std::nullopt;
+  // Of an instance, what follows '@' is any text: "failure-notify@redis.service.service" of %n, and
+  // "btrfs-scrub@-.service" of '/'.
+  if (stem.contains('@')) return std::nullopt;
   if (stem.size() > type.size() && stem.ends_with(type))
     return doubtful(text, "it has its type twice", write(stem));
   if (!stem.ends_with('-') || stem == "-" || has_wildcard(stem)) return std::nullopt;

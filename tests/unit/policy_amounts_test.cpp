@@ -11,7 +11,7 @@ constexpr PolicyAndErrors amount_errors[] = {
     {"[partition.p]\nl3 = { min = \"2 ways\" }\n",
      R"(p.toml:2:8: error: 'min' is not a list of domains: 'min' is not a number
     2 | l3 = { min = "2 ways" }
-      |        ^~~ write "0", "0-1,4" or "*"
+      |        ^~~ write l3 = "2 ways"
 )"},
     {"[group.a]\nl3 = \"...8 ways\"\n",
      R"(p.toml:2:6: error: '...8 ways' is not a range: it has a dot too many

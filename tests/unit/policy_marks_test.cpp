@@ -133,15 +133,15 @@ constexpr PolicyAndErrors rows[] = {
     {"[group.a]\nl3 = \"2 ways or more\"\n",
      "p.toml:2:6: error: '2 ways or more' is not a cache amount\n"
      "    2 | l3 = \"2 ways or more\"\n"
-     "      |      ^~~~~~~~~~~~~~~~ write \"2 ways..all\"\n"},
+     "      |      ^~~~~~~~~~~~~~~~ write \"2 ways\"\n"},
     {"[group.a]\nl3 = \">= 2 ways\"\n",
      "p.toml:2:6: error: '>= 2 ways' is not a cache amount\n"
      "    2 | l3 = \">= 2 ways\"\n"
-     "      |      ^~~~~~~~~~~ write \"2 ways..all\"\n"},
+     "      |      ^~~~~~~~~~~ write \"2 ways\"\n"},
     {"[group.a]\nl3 = \"at least 10%\"\n",
      "p.toml:2:6: error: 'at least 10%' is not a percentage\n"
      "    2 | l3 = \"at least 10%\"\n"
-     "      |      ^~~~~~~~~~~~~~ write \"10%..all\"\n"},
+     "      |      ^~~~~~~~~~~~~~ write \"10%\"\n"},
     {"[group.a]\nl3 = \"way 0 to 3\"\n",
      "p.toml:2:6: error: 'way 0 to 3' is not a cache amount\n"
      "    2 | l3 = \"way 0 to 3\"\n"

@@ -60,7 +60,7 @@ constexpr PolicyAndErrors own_words[] = {
     {"[group.redis]\nl3 = \"4 ways\"\nredis.l3 = \"4 ways\"\n",
      "p.toml:3:1: error: unknown key 'redis' in [group.redis]\n"
      "    3 | redis.l3 = \"4 ways\"\n"
-     "      | ^~~~~ a '.' begins a table within: write [group.\"redis.redis\"]\n"},
+     "      | ^~~~~ [group.redis] has 'l3' already: remove this line\n"},
     {"[group.redis]\n[[rule]]\ngroup = \"group.default\"\nname = \"x\"\n",
      "p.toml:3:9: error: unknown group 'group.default'\n"
      "    3 | group = \"group.default\"\n"
@@ -88,7 +88,7 @@ constexpr PolicyAndErrors own_words[] = {
     {"[group.redis]\n[[rule]]\ngroup = \"redis\"\nexe = \"~tom/bin/java\"\n",
      "p.toml:4:7: error: '~tom/bin/java' can never match: an executable's path begins with '/'\n"
      "    4 | exe = \"~tom/bin/java\"\n"
-     "      |       ^~~~~~~~~~~~~~~ write \"/home/tom/bin/java\"\n"},
+     "      |       ^~~~~~~~~~~~~~~ write the full path\n"},
     {"[group.redis]\n[[rule]]\ngroup = \"redis\"\nexe = \"$HOME/bin/java\"\n",
      "p.toml:4:7: error: '$HOME/bin/java' can never match: an executable's path "
      "begins with '/'\n"
@@ -105,10 +105,7 @@ constexpr PolicyAndErrors own_words[] = {
     {"[group.redis]\n[[rule]]\ngroup = \"redis\"\nnamespace = \"shop\"\npod = \"web-*\"\n",
      "p.toml:4:1: error: unknown key 'namespace' in [[rule]]\n"
      "    4 | namespace = \"shop\"\n"
-     "      | ^~~~~~~~~ write pod = \"shop/web-*\" in place of both\n"
-     "p.toml:5:7: error: 'web-*' has no namespace: a pod is NAMESPACE/NAME\n"
-     "    5 | pod = \"web-*\"\n"
-     "      |       ^~~~~~~ write \"*/web-*\"\n"},
+     "      | ^~~~~~~~~ write pod = \"shop/web-*\" in place of both\n"},
     {"[group.redis]\n[[rule]]\ngroup = \"redis\"\ndeployment = \"web\"\n",
      "p.toml:4:1: error: unknown key 'deployment' in [[rule]]\n"
      "    4 | deployment = \"web\"\n"
@@ -152,15 +149,15 @@ constexpr PolicyAndErrors own_words[] = {
     {"[group.redis]\nl3 = { max = \"9 ways\" }\n",
      "p.toml:2:8: error: 'max' is not a list of domains: 'max' is not a number\n"
      "    2 | l3 = { max = \"9 ways\" }\n"
-     "      |        ^~~ write a range: l3 = \"1..9 ways\"\n"},
+     "      |        ^~~ write l3 = \"9 ways\"\n"},
     {"[group.redis]\nl3 = { min = \"20%\" }\n",
      "p.toml:2:8: error: 'min' is not a list of domains: 'min' is not a number\n"
      "    2 | l3 = { min = \"20%\" }\n"
-     "      |        ^~~ write a range: l3 = \"20%..all\"\n"},
+     "      |        ^~~ write l3 = \"20%\"; exclusive = true keeps others out\n"},
     {"[group.redis]\nmb = { max = \"8 GB/s\" }\n",
      "p.toml:2:8: error: 'max' is not a list of domains: 'max' is not a number\n"
      "    2 | mb = { max = \"8 GB/s\" }\n"
-     "      |        ^~~ write a range: mb = \"1 GB/s..8 GB/s\"\n"},
+     "      |        ^~~ write mb = \"8 GB/s\"\n"},
     {"[group.redis]\nl3 = \"..3 ways\"\n",
      "p.toml:2:6: error: '..3 ways' is not a range: '' is not a cache amount\n"
      "    2 | l3 = \"..3 ways\"\n"
@@ -168,7 +165,7 @@ constexpr PolicyAndErrors own_words[] = {
     {"[group.redis]\nl3 = \"5 ways..\"\n",
      "p.toml:2:6: error: '5 ways..' is not a range: '' is not a cache amount\n"
      "    2 | l3 = \"5 ways..\"\n"
-     "      |      ^~~~~~~~~~ write \"5 ways..all\"\n"},
+     "      |      ^~~~~~~~~~ write \"5 ways\"\n"},
     {"[group.redis]\nmb = \"..30%\"\n",
      "p.toml:2:6: error: '..30%' is not a range: '' is not a bandwidth\n"
      "    2 | mb = \"..30%\"\n"
@@ -298,11 +295,11 @@ constexpr PolicyAndErrors own_words[] = {
     {"[group.redis]\nfloor = \"4 ways\"\n",
      "p.toml:2:1: error: unknown key 'floor' in [group.redis]\n"
      "    2 | floor = \"4 ways\"\n"
-     "      | ^~~~~ write a range: l3 = \"4 ways..all\"\n"},
+     "      | ^~~~~ write l3 = \"4 ways\"; exclusive = true keeps others out\n"},
     {"[group.redis]\nl3_max = \"4 ways\"\n",
      "p.toml:2:1: error: unknown key 'l3_max' in [group.redis]\n"
      "    2 | l3_max = \"4 ways\"\n"
-     "      | ^~~~~~ write a range: l3 = \"1..4 ways\"\n"},
+     "      | ^~~~~~ write l3 = \"4 ways\"\n"},
     {"[group.redis]\nsize = \"4 MiB\"\n",
      "p.toml:2:1: error: unknown key 'size' in [group.redis]\n"
      "    2 | size = \"4 MiB\"\n"
@@ -358,12 +355,142 @@ constexpr PolicyAndErrors own_words[] = {
     {"[group.redis]\nl3_min = \"2 ways\"\n",
      "p.toml:2:1: error: unknown key 'l3_min' in [group.redis]\n"
      "    2 | l3_min = \"2 ways\"\n"
-     "      | ^~~~~~ write a range: l3 = \"2 ways..all\"\n"},
+     "      | ^~~~~~ write l3 = \"2 ways\"; exclusive = true keeps others out\n"},
     {"[group.redis]\nfloor = \"10%\"\n",
      "p.toml:2:1: error: unknown key 'floor' in [group.redis]\n"
      "    2 | floor = \"10%\"\n"
-     "      | ^~~~~ write a range, l3 = \"2..4 ways\" or mb = \"10%..100%\", for a guard "
-     "to use\n"},
+     "      | ^~~~~ write l3 = \"4 ways\", mb = \"50%\", or for a guard the range mb = "
+     "\"10%..100%\"\n"},
+    {"[group.redis]\n[[rule]]\ngroup = \"redis\"\nunit = "
+     "\"failure-notify@redis.service.service\"\n",
+     ""},
+    {"[group.redis]\n[[rule]]\ngroup = \"redis\"\nunit = \"btrfs-scrub@-.service\"\n", ""},
+    {"[group.redis]\n[[rule]]\ngroup = \"redis\"\nunit = \"quotaon@-.service\"\n", ""},
+    {"[daemon]\nreaders = \"wheel\"\n",
+     "p.toml:2:11: error: 'readers' in [daemon] must be one of group, all, not 'wheel'\n"
+     "    2 | readers = \"wheel\"\n"
+     "      |           ^~~~~~~ write readers = \"group\" and add the members of wheel to the user "
+     "group rdtd\n"},
+    {"[daemon]\nreaders = \"adm\"\n",
+     "p.toml:2:11: error: 'readers' in [daemon] must be one of group, all, not 'adm'\n"
+     "    2 | readers = \"adm\"\n"
+     "      |           ^~~~~ write readers = \"group\" and add the members of adm to the user "
+     "group rdtd\n"},
+    {"[daemon]\nreaders = \"admin\"\n",
+     "p.toml:2:11: error: 'readers' in [daemon] must be one of group, all, not 'admin'\n"
+     "    2 | readers = \"admin\"\n"
+     "      |           ^~~~~~~ write readers = \"group\" and add admin to the user group rdtd\n"},
+    {"[partition.p]\nlimit = \"8 GB/s\"\n",
+     "p.toml:2:1: error: unknown key 'limit' in [partition.p]\n"
+     "    2 | limit = \"8 GB/s\"\n"
+     "      | ^~~~~ bandwidth belongs in a [group.NAME]; write l3 = \"4 ways\" here\n"},
+    {"[partition.p]\nmax = \"4 ways\"\n",
+     "p.toml:2:1: error: unknown key 'max' in [partition.p]\n"
+     "    2 | max = \"4 ways\"\n"
+     "      | ^~~ write l3 = \"4 ways\"\n"},
+    {"[io]\nlimit = \"50%\"\n",
+     "p.toml:2:1: error: unknown key 'limit' in [io]\n"
+     "    2 | limit = \"50%\"\n"
+     "      | ^~~~~ write l3 = \"50%\"\n"},
+    {"[pseudo_lock.x]\nlimit = \"2 ways\"\n",
+     "p.toml:2:1: error: unknown key 'limit' in [pseudo_lock.x]\n"
+     "    2 | limit = \"2 ways\"\n"
+     "      | ^~~~~ write l3 = { \"0\" = \"2 ways\" }\n"},
+    {"[partition.p]\nl3 = \"8 GB/s\"\n",
+     "p.toml:2:6: error: '8 GB/s' is not a cache amount\n"
+     "    2 | l3 = \"8 GB/s\"\n"
+     "      |      ^~~~~~~~ it is a bandwidth, which belongs in a [group.NAME]: write \"4 ways\" "
+     "here\n"},
+    {"[partition.p]\nl3 = { max = \"4 ways\" }\n",
+     "p.toml:2:8: error: 'max' is not a list of domains: 'max' is not a number\n"
+     "    2 | l3 = { max = \"4 ways\" }\n"
+     "      |        ^~~ write l3 = \"4 ways\"\n"},
+    {"[group.redis]\nl2_max = \"4 ways\"\n",
+     "p.toml:2:1: error: unknown key 'l2_max' in [group.redis]\n"
+     "    2 | l2_max = \"4 ways\"\n"
+     "      | ^~~~~~ write l2 = \"4 ways\"\n"},
+    {"[group.redis]\nl3_max = \"50%\"\n",
+     "p.toml:2:1: error: unknown key 'l3_max' in [group.redis]\n"
+     "    2 | l3_max = \"50%\"\n"
+     "      | ^~~~~~ write l3 = \"50%\"\n"},
+    {"[group.redis]\nmax = \"8 GB/s\"\n",
+     "p.toml:2:1: error: unknown key 'max' in [group.redis]\n"
+     "    2 | max = \"8 GB/s\"\n"
+     "      | ^~~ write mb = \"8 GB/s\"\n"},
+    {"[group.redis]\nfloor = \"8 GB/s\"\n",
+     "p.toml:2:1: error: unknown key 'floor' in [group.redis]\n"
+     "    2 | floor = \"8 GB/s\"\n"
+     "      | ^~~~~ write a range: mb = \"8 GB/s..unlimited\"\n"},
+    {"[group.redis]\nl3_max = \"4 ways\"\nl3_min = \"2 ways\"\n",
+     "p.toml:2:1: error: unknown key 'l3_max' in [group.redis]\n"
+     "    2 | l3_max = \"4 ways\"\n"
+     "      | ^~~~~~ write a range: l3 = \"2..4 ways\", in place of both\n"
+     "p.toml:3:1: error: unknown key 'l3_min' in [group.redis]\n"
+     "    3 | l3_min = \"2 ways\"\n"
+     "      | ^~~~~~ write a range: l3 = \"2..4 ways\", in place of both\n"},
+    {"[group.redis]\nL3_MAX = \"50%\"\n",
+     "p.toml:2:1: error: unknown key 'L3_MAX' in [group.redis]\n"
+     "    2 | L3_MAX = \"50%\"\n"
+     "      | ^~~~~~ write control = { L3_MAX = \"50%\" }\n"},
+    {"[group.redis]\nL3_MAX = \"4 ways\"\n",
+     "p.toml:2:1: error: unknown key 'L3_MAX' in [group.redis]\n"
+     "    2 | L3_MAX = \"4 ways\"\n"
+     "      | ^~~~~~ write l3 = \"4 ways\"\n"},
+    {"[group.redis]\nl3code = { max = \"4 ways\" }\n",
+     "p.toml:2:12: error: 'max' is not a list of domains: 'max' is not a number\n"
+     "    2 | l3code = { max = \"4 ways\" }\n"
+     "      |            ^~~ write l3code = \"4 ways\"\n"},
+    {"[group.redis]\n[[rule]]\ngroup = \"redis\"\nnamespace = \"shop\"\npod = [\"web-*\", "
+     "\"api-*\"]\n",
+     "p.toml:4:1: error: unknown key 'namespace' in [[rule]]\n"
+     "    4 | namespace = \"shop\"\n"
+     "      | ^~~~~~~~~ write pod = [\"shop/web-*\", \"shop/api-*\"] in place of both\n"},
+    {"[group.redis]\nl3 = \"4 ways\"\nredis.l3 = \"4 ways\"\nredis.mb = \"50%\"\n",
+     "p.toml:3:1: error: unknown key 'redis' in [group.redis]\n"
+     "    3 | redis.l3 = \"4 ways\"\n"
+     "      | ^~~~~ [group.redis] has 'l3' already: write only mb = \"50%\"\n"},
+    {"[group.redis]\n[[rule]]\ngroup = \"group.leave\"\nname = \"x\"\n",
+     "p.toml:3:9: error: unknown group 'group.leave'\n"
+     "    3 | group = \"group.leave\"\n"
+     "      |         ^~~~~~~~~~~~~ write group = \"leave\"\n"},
+    {"[group.redis]\n[[rule]]\ngroup = \"group.info\"\nname = \"x\"\n",
+     "p.toml:3:9: error: unknown group 'group.info'\n"
+     "    3 | group = \"group.info\"\n"
+     "      |         ^~~~~~~~~~~~ write \"redis\"\n"},
+    {"[group.redis]\n[[rule]]\ngroup = \"group.rediss\"\nname = \"x\"\n",
+     "p.toml:3:9: error: unknown group 'group.rediss'\n"
+     "    3 | group = \"group.rediss\"\n"
+     "      |         ^~~~~~~~~~~~~~ did you mean 'redis'?\n"},
+    {"[partition.redis]\nl3 = \"4 ways\"\n[group.a]\npartition = \"partition.rediss\"\n",
+     "p.toml:4:13: error: unknown partition 'partition.rediss'\n"
+     "    4 | partition = \"partition.rediss\"\n"
+     "      |             ^~~~~~~~~~~~~~~~~~ did you mean 'redis'?\n"},
+    {"[group.redis]\nl3 = \"0..50\"\n",
+     "p.toml:2:6: error: '0..50' is not a range: '0' is no cache at all: the minimum is 1 way\n"
+     "    2 | l3 = \"0..50\"\n"
+     "      |      ^~~~~~~ write \"1..6 ways\"\n"},
+    {"[resctrl.groups.web]\nl3 = \"4 ways\"\n",
+     "p.toml:1:2: error: unknown key 'resctrl' in a policy\n"
+     "    1 | [resctrl.groups.web]\n"
+     "      |  ^~~~~~~ write [group.web]\n"},
+    {"[resctrl.l3]\n\"0\" = \"4 ways\"\n",
+     "p.toml:1:2: error: unknown key 'resctrl' in a policy\n"
+     "    1 | [resctrl.l3]\n"
+     "      |  ^~~~~~~ write [group.NAME]\n"},
+    {"[group.redis]\n[[rule]]\ngroup = \"redis\"\nexe = \"~root/bin/java\"\n",
+     "p.toml:4:7: error: '~root/bin/java' can never match: an executable's path begins with '/'\n"
+     "    4 | exe = \"~root/bin/java\"\n"
+     "      |       ^~~~~~~~~~~~~~~~ write \"/root/bin/java\"\n"},
+    {"[group.redis]\n[[rule]]\ngroup = \"redis\"\njob = \"12\"\n",
+     "p.toml:4:1: error: unknown key 'job' in [[rule]]\n"
+     "    4 | job = \"12\"\n"
+     "      | ^~~ a scheduler gives each job a cgroup, see /proc/PID/cgroup: write cgroup = "
+     "\"**/job_12\"\n"},
+    {"[group.redis]\n[[rule]]\ngroup = \"redis\"\njob = \"blast\"\n",
+     "p.toml:4:1: error: unknown key 'job' in [[rule]]\n"
+     "    4 | job = \"blast\"\n"
+     "      | ^~~ a scheduler gives each job a cgroup, see /proc/PID/cgroup: write cgroup = "
+     "\"**/*blast*\"\n"},
 };
 
 TEST(PolicyOwnWords, Findings) { expect_errors(own_words); }

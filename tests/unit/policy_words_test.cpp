@@ -108,7 +108,7 @@ constexpr WordsAndHint words_and_hints[] = {
     {group, "vcpus vm", "conditions belong in a [[rule]] with this group's name"},
     {rule, "vcpus", "did you mean 'vcpu'?"},
     {group, "max min min_ways guarantee burst",
-     "write a range, l3 = \"2..4 ways\" or mb = \"10%..100%\", for a guard to use"},
+     "write l3 = \"4 ways\", mb = \"50%\", or for a guard the range mb = \"10%..100%\""},
     {group, "mb_limit bw-limit", "did you mean 'mb'?"},
     {group, "l3_limit", "did you mean 'l3'?"},
     {group, "l1", "the kernel divides L2 and L3 only"},
