@@ -1,9 +1,9 @@
 // Planner: the parts of one make_plan, and the values that they share. plan.cpp has the groups,
 // limits.cpp compares the policy with the machine's limits, mon_groups.cpp has the monitoring
-// groups, foreign_groups.cpp what is said of other tools' groups, ways.cpp divides the caches, idle_ways.cpp warns of ways that nobody fills,
-// joined_ways.cpp of exclusive ways that the hardware joins with another, locks.cpp has the
-// pseudo-locked regions, io.cpp the I/O devices, controls.cpp the controls without a word,
-// node_limits.cpp the limits of a whole node.
+// groups, foreign_groups.cpp what is said of other tools' groups, ways.cpp divides the caches,
+// idle_ways.cpp warns of ways that nobody fills, joined_ways.cpp of exclusive ways that the
+// hardware joins with another, locks.cpp has the pseudo-locked regions, io.cpp the I/O devices,
+// controls.cpp the controls without a word, node_limits.cpp the limits of a whole node.
 #pragma once
 
 #include <cstdint>
