@@ -185,7 +185,7 @@ TEST_F(PlacingFailsTest, AFailureOfProcIsNoEndOfAProcess) {
     std::string text;
   } rows[] = {
       {"open", "cannot open " + process + ": Too many open files"},
-      {"read", "cannot read " + process + ": Too many open files"},
+      {"read_status", "cannot read " + process + ": Too many open files"},
   };
   for (const auto& row : rows) {
     fail_in_proc(row.operation, EMFILE);
@@ -193,9 +193,11 @@ TEST_F(PlacingFailsTest, AFailureOfProcIsNoEndOfAProcess) {
     EXPECT_EQ(manager->changes().prepare_assign(pid, "b", {}).error().text, row.text);
     processes.calls.reset();
   }
-  fail_in_proc("threads", EMFILE);
-  EXPECT_EQ(manager->answers().explain(pid, std::nullopt).error().text, rows[1].text);
-  processes.calls.reset();
+  for (const char* operation : {"read", "threads"}) {
+    fail_in_proc(operation, EMFILE);
+    EXPECT_EQ(manager->answers().explain(pid, std::nullopt).error().text, rows[1].text);
+    processes.calls.reset();
+  }
   const auto prepared = manager->changes().prepare_assign(pid, "b", {});
   ASSERT_TRUE(prepared);
   fail_in_proc("read_name", EIO);
