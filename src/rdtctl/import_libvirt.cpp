@@ -146,7 +146,8 @@ std::optional<CpuSet> DomainReader::vcpus_in(const Attributes& attributes) {
   constexpr size_t most_named = 1'000'000;
   if (problem_) return std::nullopt;
   auto vcpus = parse_cpu_list_with_exceptions(value_of(attributes, "vcpus"));
-  if (vcpus && (named_vcpus_ += vcpus->size()) > most_named)
+  if (vcpus) named_vcpus_ += vcpus->size();
+  if (named_vcpus_ > most_named)
     fail("it names virtual CPUs more often than a machine has any");
   return vcpus;
 }
