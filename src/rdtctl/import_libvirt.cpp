@@ -147,8 +147,7 @@ std::optional<CpuSet> DomainReader::vcpus_in(const Attributes& attributes) {
   if (problem_) return std::nullopt;
   auto vcpus = parse_cpu_list_with_exceptions(value_of(attributes, "vcpus"));
   if (vcpus) named_vcpus_ += vcpus->size();
-  if (named_vcpus_ > most_named)
-    fail("it names virtual CPUs more often than a machine has any");
+  if (named_vcpus_ > most_named) fail("it names virtual CPUs more often than a machine has any");
   return vcpus;
 }
 
