@@ -282,7 +282,7 @@ struct DeviceHolders::Search {
   }
 
   // Those of these processes that could open the device, and the others. Who has started a set-uid
-  // program chose what it has open: the real user counts, whom only `status` names.
+  // program chose what it has open. So the real user counts, and only `status` names it.
   struct Candidates {
     std::vector<Candidate> possible, others;
   };
