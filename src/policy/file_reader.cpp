@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "amount_hints.hpp"
 #include "names.hpp"
 #include "plain_value.hpp"
 #include "rdtd/base/text.hpp"

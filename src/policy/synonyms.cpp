@@ -7,12 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "amount_meant.hpp"
-#include "line_meant.hpp"
+#include "amount_hints.hpp"
 #include "names.hpp"
 #include "plain_value.hpp"
 #include "rdtd/base/text.hpp"
-#include "rdtd/policy/amount.hpp"
 #include "rdtd/policy/parse.hpp"
 #include "rdtd/policy/toml_text.hpp"
 
@@ -329,72 +327,6 @@ std::string rule_of(const UnknownKey& unknown, std::string_view word) {
                      is_key ? unknown.name : synonym->key, rdtd::quoted(unknown.text));
 }
 
-// What the amounts of an unknown key's table may be.
-struct Amounts {
-  bool of_group = false;  // ranges, and bandwidth besides caches
-  bool of_region = false;
-  bool of_l2 = false;
-
-  Amounts(const UnknownKey& unknown, std::span<const std::string> keys)
-      : of_group(contains(keys, "mb")),
-        of_region(unknown.table.starts_with("[pseudo_lock.")),
-        of_l2(contains(keys, "l2")) {}
-};
-
-// "write l3 = "4 ways"" in a table that has caches only; of no amount of a cache, the example.
-std::string hint_for_cache(std::string_view key, std::string_view text, const Amounts& table) {
-  const auto amount = parse_cache_amount(text);
-  const std::string value = rdtd::quoted(amount && !amount->least ? text : "4 ways");
-  return table.of_region ? fmt::format("write {} = {{ \"0\" = {} }}", key, value)
-                         : fmt::format("write {} = {}", key, value);
-}
-
-// "write l3 = "4 MiB"" of an amount that only one of the two can have.
-std::string hint_for_amount(std::string_view text, const Amounts& table) {
-  const bool cache = parse_cache_amount(text).has_value(),
-             bandwidth = parse_bandwidth_amount(text).has_value();
-  if (const auto line = schemata_meant(text); line && (table.of_group || line->starts_with("l3 ")))
-    return "write " + *line;
-  if (!table.of_group)
-    return bandwidth && !cache ? "bandwidth belongs in a [group.NAME]; " +
-                                     hint_for_cache("l3", text, table) + " here"
-                               : hint_for_cache("l3", text, table);
-  if (cache == bandwidth) return {};
-  return fmt::format("write {} = {}", cache ? "l3" : "mb", rdtd::quoted(text));
-}
-
-// "write l3 = "4 ways"" of l3_max = "4 ways", and one range for l3_min and l3_max together.
-std::string hint_for_end(const UnknownKey& unknown, std::string_view word, const Amounts& table) {
-  const bool of_l2 = word.starts_with("l2") && table.of_l2;
-  const std::string_view cache_key = of_l2 ? "l2" : "l3";
-  if (!table.of_group) return hint_for_cache(cache_key, unknown.text, table);
-  const bool names_cache = word.starts_with("l2") || word.starts_with("l3") ||
-                           word.starts_with("llc") || word.contains("way") ||
-                           word.contains("cache");
-  const bool may_be_cache = parse_cache_amount(unknown.text).has_value(),
-             may_be_bandwidth = parse_bandwidth_amount(unknown.text).has_value();
-  if (may_be_cache == may_be_bandwidth && !(may_be_cache && names_cache)) return {};
-  const bool cache = may_be_cache;
-  const bool is_most = word.contains("max") || word.contains("limit") || word == "burst";
-  const auto least = is_most ? unknown.other_end : unknown.text,
-             most = is_most ? unknown.text : unknown.other_end;
-  const auto amount = amount_of_ends(least, most, cache);
-  if (!amount) return {};
-  const std::string line = fmt::format("{} = \"{}\"", cache ? cache_key : "mb", *amount);
-  if (!unknown.other_end.empty()) return fmt::format("write a range: {}, in place of both", line);
-  if (!cache && !is_most) return "write a range: " + line;
-  return fmt::format("write {}{}", line, is_most ? "" : to_keep_others_out);
-}
-
-// L3_MAX in capitals, the row of a control (MPAM); else empty.
-std::string hint_for_control(const UnknownKey& unknown) {
-  const bool is_control =
-      unknown.name == "L3_MAX" || unknown.name == "L2_MAX" || unknown.name == "L3_MIN";
-  if (!is_control || (!unknown.text.empty() && !parse_control_amount(unknown.text))) return {};
-  return fmt::format("write control = {{ {} = {} }}", unknown.name,
-                     rdtd::quoted(unknown.text.empty() ? "50%" : unknown.text));
-}
-
 // The hint with the value in place of the word that stands for it: pod = "shop/*" of "shop".
 std::string with_value(std::string_view hint, const UnknownKey& unknown, std::string_view word) {
   struct Blank {
@@ -440,7 +372,7 @@ std::string hint_for_namespace(const UnknownKey& unknown) {
 
 // What the key's value adds to what its name says.
 std::string hint_by_value(const UnknownKey& unknown, std::string_view word, std::string_view hint,
-                          const Amounts& amounts) {
+                          const AmountsOfTable& amounts) {
   if (hint == needs_rule) return rule_of(unknown, word);
   if (hint == resource_keys)
     if (std::string amount = hint_for_amount(unknown.text, amounts); !amount.empty()) return amount;
@@ -547,17 +479,6 @@ bool is_key_of_groups(std::string_view word) {
   const std::string joined = joined_words(word);
   return contains(split(row->words, ' '), joined) || joined == "control" || joined == "mbmin" ||
          joined == "monitorcpus";
-}
-
-std::string other_end_of(std::string_view key) {
-  constexpr auto ends = std::to_array<std::pair<std::string_view, std::string_view>>(
-      {{"min", "max"}, {"Min", "Max"}, {"MIN", "MAX"}});
-  const std::string short_key(key.substr(0, 64));
-  for (const auto& [least, most] : ends)
-    for (const auto& [one, other] : {std::pair(least, most), std::pair(most, least)})
-      if (const size_t at = short_key.find(one); at != std::string::npos)
-        return std::string(short_key).replace(at, one.size(), other);
-  return {};
 }
 
 std::string unknown_key_hint(const UnknownKey& unknown, std::span<const std::string> keys) {

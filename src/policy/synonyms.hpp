@@ -41,8 +41,6 @@ struct UnknownKey {
 [[nodiscard]] bool is_word_for_groups(std::string_view name);
 // Whether the word is a key of [group.NAME].
 [[nodiscard]] bool is_key_of_groups(std::string_view word);
-// "l3_max" of "l3_min", and the reverse; else empty.
-[[nodiscard]] std::string other_end_of(std::string_view key);
 
 // Where the text of a systemd unit is pasted.
 inline constexpr std::string_view is_unit_file =

@@ -1,0 +1,32 @@
+// What to write for an unknown key whose value is an amount.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "synonyms.hpp"
+
+namespace rdtd {
+
+// What the amounts of an unknown key's table may be, which has `keys`.
+struct AmountsOfTable {
+  bool of_group = false;  // ranges, and bandwidth besides caches
+  bool of_region = false;
+  bool of_l2 = false;
+
+  AmountsOfTable(const UnknownKey& unknown, std::span<const std::string> keys);
+};
+
+// "write l3 = "4 MiB"" of an amount that only one of the two can have.
+[[nodiscard]] std::string hint_for_amount(std::string_view text, const AmountsOfTable& table);
+// "write l3 = "4 ways"" of l3_max = "4 ways", and one range for l3_min and l3_max together. `word`:
+// the key in small letters without '_' and '-'.
+[[nodiscard]] std::string hint_for_end(const UnknownKey& unknown, std::string_view word,
+                                       const AmountsOfTable& table);
+// Of L3_MAX in capitals, the row of a control (MPAM); else empty.
+[[nodiscard]] std::string hint_for_control(const UnknownKey& unknown);
+// "l3_max" of "l3_min", and the reverse; else empty.
+[[nodiscard]] std::string other_end_of(std::string_view key);
+
+}  // namespace rdtd
