@@ -12,7 +12,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Changes are collected, and a flood of them takes a quarter of a CPU at most.
-constexpr Cooldown pause_after_read{3, std::chrono::milliseconds(5)};
+constexpr Cooldown pause_after_events{3, std::chrono::milliseconds(5)};
 constexpr std::chrono::seconds retry_interval(1);
 // Batches that are read before others have their turn.
 constexpr int max_batches = 16;
@@ -57,7 +57,7 @@ void ProcessChanges::read() {
     if (events.size() < Connector::batch_size) break;
   }
   readable_.enable(false);
-  const auto pause = pause_after_read.after(Clock::now() - begin);
+  const auto pause = pause_after_events.after(Clock::now() - begin);
   pause_.set(
       std::chrono::duration_cast<std::chrono::microseconds>(failed ? retry_interval : pause));
   if (!lost) return;

@@ -18,7 +18,6 @@ using pattern::write;
 
 namespace {
 
-constexpr std::string_view dot_slice = ".slice";
 constexpr std::string_view system_slice = "system.slice";
 
 bool is_literal_name(std::string_view component) { return glob_is_literal(component); }

@@ -13,33 +13,33 @@ namespace rdtd {
 
 namespace {
 
-constexpr uint64_t second = 1'000'000;
+constexpr uint64_t one_second = 1'000'000;
 constexpr std::string_view too_long = " is longer than 100 days";
 
-constexpr std::array<std::pair<std::string_view, uint64_t>, 23> units = {{
-    {"", second},
+constexpr std::array<std::pair<std::string_view, uint64_t>, 23> known_units = {{
+    {"", one_second},
     {"us", 1},
     {"usec", 1},
     {"ms", 1000},
     {"msec", 1000},
-    {"s", second},
-    {"sec", second},
-    {"second", second},
-    {"seconds", second},
-    {"m", 60 * second},
-    {"min", 60 * second},
-    {"minute", 60 * second},
-    {"minutes", 60 * second},
-    {"h", 3600 * second},
-    {"hr", 3600 * second},
-    {"hour", 3600 * second},
-    {"hours", 3600 * second},
-    {"d", 86400 * second},
-    {"day", 86400 * second},
-    {"days", 86400 * second},
-    {"w", 604800 * second},
-    {"week", 604800 * second},
-    {"weeks", 604800 * second},
+    {"s", one_second},
+    {"sec", one_second},
+    {"second", one_second},
+    {"seconds", one_second},
+    {"m", 60 * one_second},
+    {"min", 60 * one_second},
+    {"minute", 60 * one_second},
+    {"minutes", 60 * one_second},
+    {"h", 3600 * one_second},
+    {"hr", 3600 * one_second},
+    {"hour", 3600 * one_second},
+    {"hours", 3600 * one_second},
+    {"d", 86400 * one_second},
+    {"day", 86400 * one_second},
+    {"days", 86400 * one_second},
+    {"w", 604800 * one_second},
+    {"week", 604800 * one_second},
+    {"weeks", 604800 * one_second},
 }};
 
 }  // namespace
@@ -47,7 +47,11 @@ constexpr std::array<std::pair<std::string_view, uint64_t>, 23> units = {{
 std::optional<std::string> duration_meant(std::string_view text, std::chrono::microseconds least,
                                           std::chrono::microseconds most) {
   constexpr std::array<std::pair<std::string_view, uint64_t>, 5> written = {
-      {{"h", 3600 * second}, {"min", 60 * second}, {"s", second}, {"ms", 1000}, {"us", 1}}};
+      {{"h", 3600 * one_second},
+       {"min", 60 * one_second},
+       {"s", one_second},
+       {"ms", 1000},
+       {"us", 1}}};
   const std::string small = lower(trim(text));
   double number = 0;
   const char* const end = small.data() + small.size();
@@ -55,8 +59,8 @@ std::optional<std::string> duration_meant(std::string_view text, std::chrono::mi
   if (error != std::errc{}) return std::nullopt;
   const std::string_view unit = trim({rest, static_cast<size_t>(end - rest)});
   const auto* const known =
-      std::ranges::find(units, unit, &std::pair<std::string_view, uint64_t>::first);
-  if (known == units.end()) return std::nullopt;
+      std::ranges::find(known_units, unit, &std::pair<std::string_view, uint64_t>::first);
+  if (known == known_units.end()) return std::nullopt;
   const double exact = number * static_cast<double>(known->second);
   if (!(exact >= static_cast<double>(least.count()) && exact <= static_cast<double>(most.count())))
     return std::nullopt;
@@ -69,7 +73,7 @@ std::optional<std::string> duration_meant(std::string_view text, std::chrono::mi
 bool is_too_long(std::string_view error) { return error.ends_with(too_long); }
 
 std::expected<std::chrono::microseconds, std::string> parse_duration(std::string_view text) {
-  constexpr uint64_t longest = uint64_t{100} * 86400 * second;
+  constexpr uint64_t longest = uint64_t{100} * 86400 * one_second;
   const auto bad = [&] {
     const auto meant =
         duration_meant(text, std::chrono::microseconds(1), std::chrono::microseconds(longest));
@@ -91,8 +95,8 @@ std::expected<std::chrono::microseconds, std::string> parse_duration(std::string
     const std::string_view unit = rest.substr(0, letters);
     rest = trim(rest.substr(letters));
     const auto* const known =
-        std::ranges::find(units, unit, &std::pair<std::string_view, uint64_t>::first);
-    if (!number || known == units.end()) return bad();
+        std::ranges::find(known_units, unit, &std::pair<std::string_view, uint64_t>::first);
+    if (!number || known == known_units.end()) return bad();
     if (*number > (longest - total) / known->second)
       return std::unexpected(fmt::format("'{}'{}", text, too_long));
     total += *number * known->second;

@@ -17,8 +17,6 @@ using pattern::is_comm;
 
 namespace {
 
-constexpr size_t no_place = std::string_view::npos;
-
 // The first of the characters that is neither escaped nor in brackets.
 size_t find_plain(std::string_view text, std::string_view characters, size_t from = 0) {
   bool in_bracket = false;
@@ -32,7 +30,7 @@ size_t find_plain(std::string_view text, std::string_view characters, size_t fro
     else if (!in_bracket && at >= from && characters.contains(text[at]))
       return at;
   }
-  return no_place;
+  return std::string_view::npos;
 }
 
 // That of "\\d", "\\w" and "\\s", which globs do not have.
@@ -94,8 +92,9 @@ std::vector<std::string> parts_of(std::string_view text, char separator) {
 // "a(b|c)d" and "a{b,c}d" as "abd", "acd".
 std::vector<std::string> expand(std::string_view text, char open, char close, char separator) {
   const size_t begin = find_plain(text, {&open, 1});
-  const size_t end = begin == no_place ? no_place : find_plain(text, {&close, 1}, begin);
-  if (end == no_place) return {};
+  const size_t end = begin == std::string_view::npos ? std::string_view::npos
+                                                     : find_plain(text, {&close, 1}, begin);
+  if (end == std::string_view::npos) return {};
   std::vector<std::string> out;
   for (const std::string& part : parts_of(text.substr(begin + 1, end - begin - 1), separator))
     out.push_back(std::string(text.substr(0, begin)) + part + std::string(text.substr(end + 1)));
@@ -108,7 +107,8 @@ bool separates(ConditionKind kind, const std::vector<std::string>& parts) {
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+@:/*?";
   const bool is_path = kind == ConditionKind::exe || kind == ConditionKind::cgroup;
   return std::ranges::all_of(parts, [&](const std::string& part) {
-    return (!is_path || part.starts_with('/')) && part.find_first_not_of(word) == no_place;
+    return (!is_path || part.starts_with('/')) &&
+           part.find_first_not_of(word) == std::string_view::npos;
   });
 }
 
@@ -136,7 +136,7 @@ std::vector<std::string> alternatives(ConditionKind kind, std::string_view patte
   if (kind == ConditionKind::exe || kind == ConditionKind::cgroup)
     if (auto paths = paths_of(kind, text); !paths.empty()) return paths;
   const bool is_unit = kind == ConditionKind::unit || kind == ConditionKind::user_unit;
-  const bool has_semicolons = find_plain(text, ";") != no_place;
+  const bool has_semicolons = find_plain(text, ";") != std::string_view::npos;
   std::vector<std::string> out = parts_of(text, has_semicolons                   ? ';'
                                                 : is_unit && !text.contains(',') ? ' '
                                                                                  : ',');
@@ -148,7 +148,8 @@ std::vector<std::string> alternatives(ConditionKind kind, std::string_view patte
 bool has_any_text(ConditionKind kind, std::string_view pattern) {
   const bool types = kind == ConditionKind::unit || kind == ConditionKind::user_unit ||
                      kind == ConditionKind::cgroup;
-  for (size_t at = pattern.find(".*"); at != no_place; at = pattern.find(".*", at + 1)) {
+  for (size_t at = pattern.find(".*"); at != std::string_view::npos;
+       at = pattern.find(".*", at + 1)) {
     const char before = at == 0 ? '\0' : pattern[at - 1];
     if (before == '\\' || std::isdigit(static_cast<unsigned char>(before)) != 0) continue;
     // "actions.runner.*.service": a '.' may also be before the type.
@@ -235,10 +236,11 @@ static std::optional<std::string> with_literal_brackets(std::string_view pattern
   std::string out;
   bool found = false;
   while (!pattern.empty()) {
-    const size_t end = pattern.front() == '[' ? pattern.find(']') : no_place;
-    const bool is_word = end != no_place && is_word_in_brackets(pattern.substr(1, end - 1));
+    const size_t end = pattern.front() == '[' ? pattern.find(']') : std::string_view::npos;
+    const bool is_word =
+        end != std::string_view::npos && is_word_in_brackets(pattern.substr(1, end - 1));
     size_t size = 1;
-    if (end != no_place) size = end + 1;
+    if (end != std::string_view::npos) size = end + 1;
     if (pattern.front() == '\\') size = std::min<size_t>(2, pattern.size());
     found = found || is_word;
     out += is_word ? fmt::format("[[]{}", pattern.substr(1, end)) : pattern.substr(0, size);

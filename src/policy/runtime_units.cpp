@@ -5,6 +5,7 @@
 #include <string>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/systemd_unit.hpp"
 
 namespace rdtd {
 
@@ -15,7 +16,7 @@ using pattern::write;
 
 namespace {
 
-constexpr std::string_view dot_slice = ".slice", dot_scope = ".scope", dot_service = ".service";
+constexpr std::string_view dot_scope = ".scope", dot_service = ".service";
 
 // What is between the two; "" if the name is not so.
 std::string_view between(std::string_view name, std::string_view begin, std::string_view end) {

@@ -124,7 +124,7 @@ BenchResult empty_result(verbs::BenchOptions& options) {
   return out;
 }
 
-// The three, in the order of bench::Condition.
+// The three, in the order of alone, with_noise, in_group.
 std::vector<Trial> conditions_of(const BenchResult& result, const Held& held,
                                  const std::optional<Region>& region) {
   const auto group = [](const std::string& name) { return name.empty() ? "default" : name; };

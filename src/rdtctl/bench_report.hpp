@@ -13,7 +13,7 @@
 
 namespace rdtd::bench {
 
-enum Condition : size_t { alone, with_noise, in_group, conditions };
+enum : size_t { alone, with_noise, in_group, conditions };
 
 // Of the cache that is divided, in ways; 0: not known.
 struct CacheShare {

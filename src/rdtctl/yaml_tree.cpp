@@ -145,15 +145,15 @@ bool read_flow_map(std::string_view text, YamlNode& out, size_t depth, unsigned&
 class Reader {
  public:
   std::expected<YamlNode, std::string> read(std::string_view text) {
-    YamlNode top;
-    levels_ = {{0, &top}};
+    YamlNode root;
+    levels_ = {{0, &root}};
     unsigned number = 0;
     for (const std::string_view line : split(text, '\n')) {
       number++;
       if (!read_line(line, number))
         return std::unexpected(not_read(first_unread_ != 0 ? first_unread_ : number));
     }
-    return top;
+    return root;
   }
 
  private:
@@ -235,10 +235,10 @@ std::expected<YamlNode, std::string> parse_yaml(std::string_view text) {
   const size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos || text[begin] != '{') return Reader().read(text);
   auto line = 1 + static_cast<unsigned>(std::ranges::count(text.substr(0, begin), '\n'));
-  YamlNode top;
-  top.line = line;
-  if (!read_flow_map(trim(text), top, 0, line)) return std::unexpected(not_read(line));
-  return top;
+  YamlNode root;
+  root.line = line;
+  if (!read_flow_map(trim(text), root, 0, line)) return std::unexpected(not_read(line));
+  return root;
 }
 
 }  // namespace rdtd

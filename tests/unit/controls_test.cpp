@@ -114,7 +114,7 @@ TEST(Controls, Amounts) {
     EXPECT_EQ(value(row.text, row.name, row.control), row.result) << row.text;
 }
 
-std::string errors(const std::string& policy) {
+std::string errors_of(const std::string& policy) {
   const ParsedPolicy parsed = test::parse(policy);
   return format_diagnostics(parsed.diagnostics, {});
 }
@@ -150,9 +150,10 @@ TEST(Controls, ErrorsOfThePolicy) {
        "... } with the name that schemata has\n"},
   };
   for (const auto& row : rows)
-    EXPECT_EQ(errors(std::string("[group.a]\n") + row.text + "\n"), row.error) << row.text;
+    EXPECT_EQ(errors_of(std::string("[group.a]\n") + row.text + "\n"), row.error) << row.text;
   EXPECT_EQ(
-      errors("[partition.p]\nl3 = \"1 way\"\ncontrol = { X = 1 }\n[group.a]\npartition = \"p\"\n"),
+      errors_of(
+          "[partition.p]\nl3 = \"1 way\"\ncontrol = { X = 1 }\n[group.a]\npartition = \"p\"\n"),
       "p.toml:3:1: error: unknown key 'control' in [partition.p]\n      | the keys are override, "
       "exclusive, l3, l3code, l3data, l2, l2code, l2data\n");
 }

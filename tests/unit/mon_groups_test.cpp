@@ -13,7 +13,7 @@ using test::machine;
 using test::plan_text;
 using test::untouched;
 
-std::string rule(const std::string& group, const std::string& monitor = "") {
+std::string rule_of(const std::string& group, const std::string& monitor = "") {
   return "[[rule]]\ngroup = \"" + group + "\"\nname = \"x\"\n" +
          (monitor.empty() ? "" : "monitor = \"" + monitor + "\"\n");
 }
@@ -27,22 +27,22 @@ TEST(MonGroups, Steps) {
     std::string to;
     std::string plan;
   } rows[] = {
-      {"", redis + rule("redis", "web"),
+      {"", redis + rule_of("redis", "web"),
        "create    redis\nschemata  redis  L3:0=fffff MB:0=100\ncreate    redis/web\n"
        "3 steps; groups: 1 to create, 0 to change, 0 to remove; monitoring groups: 1 to create.\n"},
       // A policy that divides nothing may monitor.
-      {"", rule("default", "web") + rule("default", "db") + rule("default", "web"),
+      {"", rule_of("default", "web") + rule_of("default", "db") + rule_of("default", "web"),
        "create    default/db\ncreate    default/web\n"
        "2 steps; monitoring groups: 2 to create.\n"},
-      {redis + rule("redis", "web"), redis + rule("redis", "db"),
+      {redis + rule_of("redis", "web"), redis + rule_of("redis", "db"),
        "create    redis/db\nremove    redis/web\n"
        "2 steps; monitoring groups: 1 to create, 1 to remove.\n"},
-      {rule("default", "web"), "",
+      {rule_of("default", "web"), "",
        "remove    default/web\n1 step; monitoring groups: 1 to remove.\n"},
       // It goes with its control group.
-      {redis + rule("redis", "web"), "",
+      {redis + rule_of("redis", "web"), "",
        "remove    redis\n1 step; groups: 0 to create, 0 to change, 1 to remove.\n"},
-      {redis + rule("redis", "web"), redis + rule("redis", "web"), "Nothing to change.\n"},
+      {redis + rule_of("redis", "web"), redis + rule_of("redis", "web"), "Nothing to change.\n"},
   };
   for (const auto& row : rows)
     EXPECT_EQ(
@@ -58,19 +58,19 @@ TEST(MonGroups, FewRmids) {
   Capabilities capabilities = machine(20, 1);
   capabilities.num_rmids = 3;
   const Snapshot snapshot =
-      after(redis + rule("redis", "web"), capabilities, untouched(capabilities));
-  EXPECT_EQ(plan_text(redis + rule("redis", "db"), capabilities, snapshot),
+      after(redis + rule_of("redis", "web"), capabilities, untouched(capabilities));
+  EXPECT_EQ(plan_text(redis + rule_of("redis", "db"), capabilities, snapshot),
             "remove    redis/web\ncreate    redis/db\n"
             "2 steps; monitoring groups: 1 to create, 1 to remove.\n");
   capabilities.num_rmids = 4;
-  EXPECT_EQ(plan_text(redis + rule("redis", "db"), capabilities, snapshot),
+  EXPECT_EQ(plan_text(redis + rule_of("redis", "db"), capabilities, snapshot),
             "create    redis/db\nremove    redis/web\n"
             "2 steps; monitoring groups: 1 to create, 1 to remove.\n");
   // Those of each CLOSID (MPAM): all but one are for monitoring groups.
   capabilities.rmids_per_closid = true;
   for (const unsigned of_each : {2, 3}) {
     capabilities.num_rmids = of_each * capabilities.num_closids();
-    EXPECT_EQ(plan_text(redis + rule("redis", "db"), capabilities, snapshot),
+    EXPECT_EQ(plan_text(redis + rule_of("redis", "db"), capabilities, snapshot),
               of_each == 2 ? "remove    redis/web\ncreate    redis/db\n"
                              "2 steps; monitoring groups: 1 to create, 1 to remove.\n"
                            : "create    redis/db\nremove    redis/web\n"
@@ -78,7 +78,7 @@ TEST(MonGroups, FewRmids) {
   }
   capabilities.rmids_per_closid = false;
   capabilities.num_rmids = 3;
-  EXPECT_EQ(plan_text(rule("default", "a") + rule("default", "b"), capabilities, snapshot),
+  EXPECT_EQ(plan_text(rule_of("default", "a") + rule_of("default", "b"), capabilities, snapshot),
             "create    default/a\ncreate    default/b\nremove    redis\n"
             "3 steps; groups: 0 to create, 0 to change, 1 to remove; monitoring groups: 2 to "
             "create.\n");
@@ -96,12 +96,12 @@ TEST(MonGroups, Refusals) {
     std::string text;
   } rows[] = {
       {"no monitoring", [](Capabilities& c, Snapshot&) { c.num_rmids.reset(); },
-       rule("default", "a") + rule("default", "b"),
+       rule_of("default", "a") + rule_of("default", "b"),
        "p.toml:4:11: error: 'monitor': resctrl monitors nothing here\n    4 | monitor = \"a\"\n    "
        "  |           ^~~\n"},
       {"no monitoring, which the policy allows",
        [](Capabilities& c, Snapshot&) { c.num_rmids.reset(); },
-       "[daemon]\nunsupported = \"skip\"\n" + rule("default", "a"),
+       "[daemon]\nunsupported = \"skip\"\n" + rule_of("default", "a"),
        "p.toml:6:11: warning: not available on this machine, left out: 'monitor': resctrl monitors "
        "nothing here\n    6 | monitor = \"a\"\n      |           ^~~\nNothing to change.\n"},
       {"nothing but monitoring",
@@ -110,7 +110,7 @@ TEST(MonGroups, Refusals) {
          c.bandwidths.clear();
          s = untouched(c);
        },
-       redis + rule("redis", "a"),
+       redis + rule_of("redis", "a"),
        "p.toml:1:8: error: group 'redis': resctrl divides nothing here, so that there is only the "
        "default group\n    1 | [group.redis]\n      |        ^~~~~\n"},
       {"nothing but monitoring, which the policy allows",
@@ -119,7 +119,7 @@ TEST(MonGroups, Refusals) {
          c.bandwidths.clear();
          s = untouched(c);
        },
-       "[daemon]\nunsupported = \"skip\"\n" + redis + "l3 = \"2 ways\"\n" + rule("redis", "a"),
+       "[daemon]\nunsupported = \"skip\"\n" + redis + "l3 = \"2 ways\"\n" + rule_of("redis", "a"),
        "p.toml:3:8: warning: not available on this machine, left out: group 'redis': resctrl "
        "divides nothing here, so that there is only the default group\n    3 | [group.redis]\n    "
        "  |        ^~~~~\ncreate    default/a\n1 step; monitoring groups: 1 to create.\n"},
@@ -129,9 +129,9 @@ TEST(MonGroups, Refusals) {
          c.bandwidths.clear();
          s = untouched(c);
        },
-       rule("default", "a"), "create    default/a\n1 step; monitoring groups: 1 to create.\n"},
+       rule_of("default", "a"), "create    default/a\n1 step; monitoring groups: 1 to create.\n"},
       {"another tool's in the default group",
-       [](Capabilities&, Snapshot& s) { s.mon_groups = {"mon_groups/a"}; }, rule("default", "a"),
+       [](Capabilities&, Snapshot& s) { s.mon_groups = {"mon_groups/a"}; }, rule_of("default", "a"),
        "p.toml:4:11: error: monitoring group 'default/a' exists in resctrl already and rdtd did "
        "not make it\n    4 | monitor = \"a\"\n      |           ^~~ choose another name, or remove "
        "that group\n"},
@@ -141,7 +141,7 @@ TEST(MonGroups, Refusals) {
          s.owned = {"", "redis"};
          s.mon_groups = {"redis/mon_groups/a"};
        },
-       redis + rule("redis", "a"),
+       redis + rule_of("redis", "a"),
        "p.toml:5:11: error: monitoring group 'redis/a' exists in resctrl already and rdtd did not "
        "make it\n    5 | monitor = \"a\"\n      |           ^~~ choose another name, remove that "
        "group, or take it over with adopt = true in [group.redis]\n"},
@@ -152,7 +152,7 @@ TEST(MonGroups, Refusals) {
          s.inodes = {{"redis", 5}, {"redis/mon_groups/a", 6}};
          s.owned = {""};
        },
-       redis + "adopt = true\n" + rule("redis", "a"),
+       redis + "adopt = true\n" + rule_of("redis", "a"),
        "adopt     redis\nadopt     redis/a\n2 steps; groups: 0 to create, 1 to change, 0 to "
        "remove; monitoring groups: 1 to change.\n"},
       {"RMIDs, without a group",
@@ -160,13 +160,13 @@ TEST(MonGroups, Refusals) {
          c.num_rmids = 3;
          s.mon_groups = {"mon_groups/theirs"};
        },
-       rule("default", "a") + rule("default", "b"),
+       rule_of("default", "a") + rule_of("default", "b"),
        "p.toml:8:11: error: 2 monitoring groups asked for (default/a, default/b), 3 RMIDs here: 1 "
        "is the default group's, 1 taken by a monitoring group that rdtd did not make "
        "(default/theirs)\n    8 "
        "| monitor = \"b\"\n      |           ^~~\n"},
       {"RMIDs, with a group", [](Capabilities& c, Snapshot&) { c.num_rmids = 2; },
-       redis + rule("redis", "a"),
+       redis + rule_of("redis", "a"),
        "p.toml:5:11: error: 1 group and 1 monitoring group asked for (redis, redis/a), 2 RMIDs "
        "here: 1 is the default group's\n    5 | monitor = \"a\"\n      |           ^~~\n"},
   };
@@ -186,7 +186,7 @@ TEST(MonGroups, RmidsOfClosids) {
   Snapshot snapshot = untouched(capabilities);
   snapshot.mon_groups = {"mon_groups/theirs"};
   const std::string two_groups = "[group.a]\n[group.b]\n";
-  const std::string two_in_a = two_groups + rule("a", "x") + rule("a", "y");
+  const std::string two_in_a = two_groups + rule_of("a", "x") + rule_of("a", "y");
   const std::string steps =
       "create    a\nschemata  a  L3:0=fffff MB:0=100\ncreate    b\nschemata  b  L3:0=fffff "
       "MB:0=100\n";
@@ -207,15 +207,15 @@ TEST(MonGroups, RmidsOfClosids) {
        "p.toml:10:11: error: 2 monitoring groups asked for (a/x, a/y), and each control group has "
        "2 "
        "RMIDs here: 1 is its own\n   10 | monitor = \"y\"\n      |           ^~~\n"},
-      {8, two_groups + rule("b", "x"),
+      {8, two_groups + rule_of("b", "x"),
        "p.toml:6:11: error: 'monitor': a control group has a single RMID here, which is its own\n"
        "    6 | monitor = \"x\"\n      |           ^~~\n"},
-      {8, "[daemon]\nunsupported = \"skip\"\n" + two_groups + rule("b", "x"),
+      {8, "[daemon]\nunsupported = \"skip\"\n" + two_groups + rule_of("b", "x"),
        "p.toml:8:11: warning: not available on this machine, left out: 'monitor': a control group "
        "has a single RMID here, which is its own\n    8 | monitor = \"x\"\n      |           "
        "^~~\n" +
            steps + "4 steps; groups: 2 to create, 0 to change, 0 to remove.\n"},
-      {16, rule("default", "x"),
+      {16, rule_of("default", "x"),
        "p.toml:4:11: error: 1 monitoring group asked for (default/x), and each control group has 2 "
        "RMIDs here: 1 is its own, 1 taken by a monitoring group that rdtd did not make "
        "(default/theirs)\n    "
@@ -245,7 +245,7 @@ TEST(MonGroups, RmidsOfClosidsWithCodeAndData) {
 
 TEST(MonGroups, Differences) {
   const Capabilities capabilities = machine(20, 1);
-  const std::string policy = redis + rule("redis", "web");
+  const std::string policy = redis + rule_of("redis", "web");
   const auto plan = make_plan(test::parse(policy).policy, capabilities, untouched(capabilities));
   ASSERT_TRUE(plan);
   Snapshot snapshot = after(policy, capabilities, untouched(capabilities));
@@ -271,7 +271,7 @@ TEST(MonGroups, WhatFits) {
   machine.capabilities.num_rmids = 4;
   machine.snapshot = untouched(machine.capabilities);
   machine.snapshot.mon_groups = {"mon_groups/theirs"};
-  const std::string policy = redis + rule("redis", "a") + rule("default", "b");
+  const std::string policy = redis + rule_of("redis", "a") + rule_of("default", "b");
   const std::vector<PolicyFile> files = {{.path = "p.toml", .text = policy}};
   EXPECT_FALSE(prepare(files, machine));
   const auto prepared = prepare_what_fits(files, machine);

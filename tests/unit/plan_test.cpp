@@ -11,14 +11,14 @@ using test::machine;
 using test::plan_text;
 using test::untouched;
 
-struct Row {
+struct PlanRow {
   const char* policy;
   const char* plan;
 };
 
 TEST(Plan, Grants) {
   const Capabilities capabilities = machine(20, 2);
-  const Row rows[] = {
+  const PlanRow rows[] = {
       {"", "Nothing to change.\n"},
       {"[group.a]\n",
        "create    a\nschemata  a  L3:0-1=fffff MB:0-1=100\n2 steps; groups: 1 to create, 0 to "
@@ -78,7 +78,7 @@ TEST(Plan, Grants) {
        "create, "
        "1 to change, 0 to remove.\n"},
   };
-  for (const Row& row : rows) {
+  for (const PlanRow& row : rows) {
     EXPECT_EQ(plan_text(row.policy, capabilities, untouched(capabilities)), row.plan) << row.policy;
     // Applied twice, it changes nothing.
     EXPECT_TRUE(plan_text(row.policy, capabilities,
@@ -91,7 +91,7 @@ TEST(Plan, Grants) {
 TEST(Plan, Refusals) {
   Capabilities capabilities = machine(11, 2, 5);
   capabilities.bandwidths.at(Resource::MB).unlimited = {{DomainId{0}, 100}, {DomainId{1}, 100}};
-  const Row rows[] = {
+  const PlanRow rows[] = {
       {"[group.redis]\nl3 = \"8 ways\"\nexclusive = true\n[group.dpdk]\nl3 = \"6 ways\"\nexclusive "
        "= true\n",
        "p.toml:5:6: error: 14 ways asked for exclusively (redis 8, dpdk 6), but each of L3 domains "
@@ -171,7 +171,7 @@ TEST(Plan, Refusals) {
   };
   Snapshot snapshot = untouched(capabilities);
   snapshot.possible_cpus = {0, 1, 2, 3};
-  for (const Row& row : rows)
+  for (const PlanRow& row : rows)
     EXPECT_EQ(plan_text(row.policy, capabilities, snapshot), row.plan) << row.policy;
 }
 
@@ -269,7 +269,7 @@ TEST(Plan, DomainsThatAreNotThereNow) {
 TEST(Plan, WaysOfDevices) {
   Capabilities capabilities = machine(11, 1);
   capabilities.caches.at(Resource::L3).shareable_bits = Cbm{0x600};
-  const Row rows[] = {
+  const PlanRow rows[] = {
       {"[group.redis]\nl3 = \"4 ways\"\nexclusive = true\n[group.batch]\nl3 = \"1 way\"\n",
        "schemata  default  L3:0=7f0 (was 0=7ff)\ncreate    redis\nschemata  redis  L3:0=f "
        "MB:0=100\ncreate    batch\nschemata  batch  L3:0=10 MB:0=100\nmode      redis  "
@@ -319,7 +319,7 @@ TEST(Plan, WaysOfDevices) {
        "'q'\n    4 | l3 = \"40%\"\n      |      ^~~~~ exclusive = \"strict\" refuses such ways\n"
        "schemata  default  L3:0=780 (was 0=7ff)\ncreate    a\nschemata  a  L3:0=7f MB:0=100\nmode  "
        "    a  exclusive\n4 steps; groups: 1 to create, 1 to change, 0 to remove.\n"}};
-  for (const Row& row : rows)
+  for (const PlanRow& row : rows)
     EXPECT_EQ(plan_text(row.policy, capabilities, untouched(capabilities)), row.plan) << row.policy;
 }
 

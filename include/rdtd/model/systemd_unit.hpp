@@ -8,6 +8,9 @@
 
 namespace rdtd {
 
+// What the names of slices end in.
+inline constexpr std::string_view dot_slice = ".slice";
+
 // Whether the name ends in a unit type: ".service", ".slice", ".scope" ...
 [[nodiscard]] bool has_unit_type(std::string_view name);
 
