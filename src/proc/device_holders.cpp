@@ -201,10 +201,10 @@ struct DeviceHolders::Search {
     finished.notify_one();
   }
 
-  [[nodiscard]] std::string not_yet() const {
+  [[nodiscard]] std::string not_yet(const std::string& asked_for) const {
     return fmt::format(
-        "it is not known yet who has /dev/pseudo_lock/{} open; process {} is being examined", name,
-        looking_at.load());
+        "it is not known yet who has /dev/pseudo_lock/{} open; process {} is being examined",
+        asked_for, looking_at.load());
   }
 
   [[nodiscard]] std::string text(const Directory& all, unsigned pid, const Result<bool>& seen) {
@@ -213,7 +213,7 @@ struct DeviceHolders::Search {
     const std::string process = comm ? fmt::format("process {} ({})", pid, printable(trim(*comm)))
                                      : fmt::format("process {}", pid);
     if (seen) return fmt::format("{} has /dev/pseudo_lock/{} open", process, name);
-    if (CommandLines::machine_was_busy(seen.error())) return not_yet();
+    if (CommandLines::machine_was_busy(seen.error())) return not_yet(name);
     if (seen.error().code != EAGAIN)
       return fmt::format("{} cannot be examined: it may have /dev/pseudo_lock/{} open", process,
                          name);
@@ -409,25 +409,34 @@ std::optional<std::string> DeviceHolders::answer_of(const Search& search) {
   return search.answer.empty() ? std::nullopt : std::optional(search.answer);
 }
 
+// A search may take longer than anybody waits. Its result serves the next question about its
+// device, and those that follow at once, since a load asks several times; meanwhile others may be
+// examined.
+std::shared_ptr<DeviceHolders::Search> DeviceHolders::known(const std::string& name) {
+  const auto now = Clock::now();
+  if (const std::shared_ptr<Search> search = running_) {
+    const std::lock_guard lock(search->mutex);
+    if (search->done) {
+      known_[search->name] = search;
+      running_.reset();
+    }
+  }
+  std::erase_if(known_, [&](const auto& entry) {
+    const Search& search = *entry.second;
+    return now - search.done_at >= fresh || (search.asked && now - *search.asked >= same_load);
+  });
+  const auto found = known_.find(name);
+  if (found == known_.end()) return nullptr;
+  if (!found->second->asked) found->second->asked = now;
+  return found->second;
+}
+
 std::optional<std::string> DeviceHolders::find(const std::string& name) {
   const auto device = number_of(devices_, name);
   if (!device && device.error().code == ENOENT) return std::nullopt;
-  const auto not_yet = [&](const std::shared_ptr<Search>& search) {
-    running_ = search;
-    return search->not_yet();
-  };
-  // A search may take longer than anybody waits: its result serves the next question, and those
-  // that follow at once, since a load asks several times.
-  if (const std::shared_ptr<Search> earlier = running_) {
-    const std::lock_guard lock(earlier->mutex);
-    if (!earlier->done) return not_yet(earlier);
-    const auto now = Clock::now();
-    if (!earlier->asked) earlier->asked = now;
-    if (earlier->name == name && now - earlier->done_at < fresh &&
-        now - *earlier->asked < same_load)
-      return answer_of(*earlier);
-    running_.reset();
-  }
+  if (const auto search = known(name); search && device && search->device == *device)
+    return answer_of(*search);
+  if (running_) return running_->not_yet(name);
   const auto search = std::make_shared<Search>();
   search->proc = proc_;
   search->name = name;
@@ -444,9 +453,10 @@ std::optional<std::string> DeviceHolders::find(const std::string& name) {
                        error.what());
   }
   std::unique_lock lock(search->mutex);
-  if (!search->finished.wait_for(lock, max_wait_, [&] { return search->done; }))
-    return not_yet(search);
-  return answer_of(*search);
+  if (search->finished.wait_for(lock, max_wait_, [&] { return search->done; }))
+    return answer_of(*search);
+  running_ = search;
+  return search->not_yet(name);
 }
 
 }  // namespace rdtd::proc

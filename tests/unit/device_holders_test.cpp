@@ -207,6 +207,36 @@ TEST_F(DeviceHoldersTest, LongSearch) {
   EXPECT_EQ(answer, "process 812 (app) has /dev/pseudo_lock/buffer open");
 }
 
+// A load may ask about several devices in turn, each search longer than it waits: each answer stays
+// known while the others are found.
+TEST_F(DeviceHoldersTest, LongSearchesOfTwoDevices) {
+  open_in_812("/dev/zero");
+  put("devices/spare/dev", "1:9\n");
+  for (int pid = 1000; pid < 1400; pid++) {
+    const std::string process = "proc/" + std::to_string(pid);
+    put(process + "/status", status(2201, 2201));
+    put(process + "/maps", "");
+    std::filesystem::create_directories(root_ / process / "fd");
+  }
+  proc::DeviceHolders holders((root_ / "proc").string(), (root_ / "devices").string(),
+                              std::chrono::milliseconds(0));
+  const auto not_yet = [&](const std::string& name) {
+    const std::string answer = holders.find(name).value_or("nobody");
+    return answer.starts_with("it is not known yet who has /dev/pseudo_lock/" + name + " open; ");
+  };
+  EXPECT_TRUE(not_yet("buffer"));
+  EXPECT_TRUE(not_yet("spare"));  // while the other search goes on
+  bool both = false;
+  for (int i = 0; i < 400 && !both; i++) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const bool first = !not_yet("buffer"), second = !not_yet("spare");
+    both = first && second;
+  }
+  EXPECT_TRUE(both);
+  EXPECT_EQ(holders.find("buffer"), "process 812 (app) has /dev/pseudo_lock/buffer open");
+  EXPECT_EQ(holders.find("spare"), std::nullopt);
+}
+
 // Who opened only the name of the device, which anybody may, does not use it.
 TEST_F(DeviceHoldersTest, OnlyTheName) {
   open_in_812("/dev/zero");

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,12 +55,14 @@ class DeviceHolders {
   static constexpr std::chrono::seconds same_load{1};
   struct Search;
   struct Maps;
+  [[nodiscard]] std::shared_ptr<Search> known(const std::string& name);
   [[nodiscard]] std::optional<std::string> answer_of(const Search& search);
   std::string proc_, devices_;
   std::chrono::milliseconds max_wait_, of_user_;
-  std::shared_ptr<Search> running_;  // one that took too long
-  std::shared_ptr<Maps> maps_;       // for one search at a time
-  unsigned last_holder_ = 0;         // the process that is looked at first; 0: none
+  std::shared_ptr<Search> running_;                       // one that took too long
+  std::map<std::string, std::shared_ptr<Search>> known_;  // such ones that are done, by device
+  std::shared_ptr<Maps> maps_;                            // for one search at a time
+  unsigned last_holder_ = 0;  // the process that is looked at first; 0: none
 };
 
 }  // namespace rdtd::proc
