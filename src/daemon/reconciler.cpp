@@ -9,6 +9,7 @@
 
 #include "log.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/drift_text.hpp"
 
 namespace rdtd {
 
@@ -147,15 +148,15 @@ Task<std::vector<Drift>> Reconciler::look_at_processes(const DriftCheck::Compari
   const size_t strayed = assignments_.restore(report_only);
   if (strayed > 0)
     drift.push_back({{},
-                     fmt::format("{} not in the group of a manual assignment",
-                                 counted(strayed, "process was", "processes were")),
+                     fmt::format("{} {}", counted(strayed, "process was", "processes were"),
+                                 not_in_assigned_group),
                      !report_only});
   // Without process events this is how processes are found at all.
   if (moved > 0 && !found.groups_made && (report_only || core_.state.events_available))
-    drift.push_back({{},
-                     fmt::format("{} not in the group that the rules name",
-                                 counted(moved, "thread was", "threads were")),
-                     !report_only});
+    drift.push_back(
+        {{},
+         fmt::format("{} {}", counted(moved, "thread was", "threads were"), not_in_ruled_group),
+         !report_only});
   co_return drift;
 }
 
@@ -210,6 +211,14 @@ void Reconciler::finish(std::vector<Drift> drift, std::vector<Drift> before) {
   core_.retry_soon();
 }
 
+// Any user can cause these at each comparison.
+void Reconciler::log_processes(const std::string& drift) {
+  const Time now = core_.system.now();
+  if (now < next_log_of_processes_) return;
+  next_log_of_processes_ = now + std::chrono::minutes(1);
+  log(LogEvent::drift, drift);
+}
+
 // A difference that stays is reported once; of a group that somebody changes all the time, only
 // that.
 void Reconciler::report_drift(const std::vector<Drift>& found) {
@@ -224,7 +233,7 @@ void Reconciler::report_drift(const std::vector<Drift>& found) {
     const std::string what = drift.text + (drift.restored ? "; restored" : "");
     core_.observer.on_drift(what);
     if (!drift.group)
-      log(LogEvent::drift, what);
+      log_processes(what);
     else if (!drift_pace_.too_often(paced))
       log(LogEvent::drift, what, {{"RDTD_GROUP", group_label(*drift.group)}});
   }

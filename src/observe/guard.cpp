@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/drift_text.hpp"
 #include "rdtd/model/snapshot.hpp"
 
 namespace rdtd::observe {
@@ -94,11 +95,12 @@ void Guard::Place::after_gap() {
 
 // "drift: group 'redis': L3:0=3, granted L3:0=f; restored": only that of bandwidth, or of a group
 // that the guard may change, can be taken for an effect of a step. One that names no group may be
-// anything.
+// anything, but that processes were in another group any user can cause.
 bool Guard::counts(const std::string& drift) const {
   constexpr std::string_view begin = "drift: group '";
   const size_t end = drift.find("': ");
-  if (!drift.starts_with(begin) || end == std::string::npos) return true;
+  if (!drift.starts_with(begin) || end == std::string::npos)
+    return !drift.contains(not_in_ruled_group) && !drift.contains(not_in_assigned_group);
   const std::string group = drift.substr(begin.size(), end - begin.size());
   return drift.find("MB:", end) != std::string::npos ||
          rules_.ranges.contains(group_directory(group));

@@ -38,6 +38,10 @@ TEST(GuardFaults, DriftOfAnotherGroupsCacheIsNoReasonToWait) {
   EXPECT_GE(run_with("drift: group 'other': L3:0=3, granted L3:0=f; restored"), 2U);
   EXPECT_EQ(run_with("drift: group 'other': L3:0=3 MB:0=5, granted L3:0=f MB:0=9"), 0U);
   EXPECT_EQ(run_with("drift: group 'batch': L3:0=3, granted L3:0=f; restored"), 0U);
+  EXPECT_EQ(run_with("drift: the default group is too small"), 0U);
+  // Any user can cause these.
+  EXPECT_GE(run_with("drift: 1 thread was not in the group that the rules name; restored"), 2U);
+  EXPECT_GE(run_with("drift: 1 process was not in the group of a manual assignment"), 2U);
 }
 
 // A difference that rdtd cannot, or may not, restore is reported once.

@@ -51,6 +51,7 @@ class Reconciler {
   void finish(std::vector<Drift> drift, std::vector<Drift> before);
   void report_unsettled();
   void report_drift(const std::vector<Drift>& found);
+  void log_processes(const std::string& drift);
   [[nodiscard]] bool end_is_due();
   [[nodiscard]] Task<bool> try_what_is_missing();
   void follow_templates(bool all);
@@ -67,6 +68,7 @@ class Reconciler {
   Time next_templates_{};
   Time next_renewal_{};  // of a table whose groups are gone
   Time next_user_lookup_{};
+  Time next_log_of_processes_{};
 };
 
 }  // namespace rdtd

@@ -1,0 +1,12 @@
+// What the daemon says of drift that names no group, because it is about processes. Any user can
+// cause it, so a program that acts on drift has to tell it from that of groups.
+#pragma once
+
+#include <string_view>
+
+namespace rdtd {
+
+inline constexpr std::string_view not_in_ruled_group = "not in the group that the rules name";
+inline constexpr std::string_view not_in_assigned_group = "not in the group of a manual assignment";
+
+}  // namespace rdtd
