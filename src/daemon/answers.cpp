@@ -168,14 +168,16 @@ std::optional<uid_t> Answers::effective_user_of(pid_t pid) {
 std::expected<Explanation, Refusal> Answers::explain(pid_t pid, std::optional<uid_t> owner) {
   const auto process = core_.system.processes.open(pid);
   if (!process) return std::unexpected(cannot_examine(pid, process.error()));
-  const auto status = (*process)->read_status();
-  if (!status) return std::unexpected(cannot_examine(pid, status.error()));
-  if (const pid_t whole = status->process; whole != pid)
+  const auto whole = (*process)->read_process();
+  if (!whole) return std::unexpected(cannot_examine(pid, whole.error()));
+  if (*whole != pid)
     return std::unexpected(
         Refusal{Refusal::Kind::no_such_process,
                 fmt::format("{} is a thread of process {}: rdtctl explain {} shows what is decided "
                             "about its threads",
-                            pid, whole, whole)});
+                            pid, *whole, *whole)});
+  const auto status = (*process)->read_status();
+  if (!status) return std::unexpected(cannot_examine(pid, status.error()));
   const RuleSet& rules = in_force().table->rules;
   ProcessFacts facts{.identity = status->identity};
   if (const uid_t own = status->identity.owner(); owner && (*owner != own || own == UINT32_MAX))

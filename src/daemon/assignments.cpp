@@ -137,13 +137,15 @@ std::expected<std::shared_ptr<PreparedAssign>, Refusal> Assignments::prepare(
   if (pid <= 0) return std::unexpected(no_such_process(pid));
   auto process = core_.system.processes.open(pid);
   if (!process) return std::unexpected(cannot_examine(pid, process.error()));
-  const auto status = (*process)->read_status();
-  if (!status) return std::unexpected(cannot_examine(pid, status.error()));
-  if (status->process != pid)
+  const auto whole = (*process)->read_process();
+  if (!whole) return std::unexpected(cannot_examine(pid, whole.error()));
+  if (*whole != pid)
     return std::unexpected(Refusal{
         Refusal::Kind::no_such_process,
         fmt::format("{} is a thread of process {}, and only a whole process can be assigned", pid,
-                    status->process)});
+                    *whole)});
+  const auto status = (*process)->read_status();
+  if (!status) return std::unexpected(cannot_examine(pid, status.error()));
   const uid_t owner = status->identity.owner();
   PreparedAssign::Details details = {
       {"pid", std::to_string(pid)}, {"uid", std::to_string(owner)}, {"group", group}};

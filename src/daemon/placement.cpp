@@ -31,10 +31,10 @@ int add_counted(const Place& place, pid_t tid) {
 Assignment correct_placement(const Placement& placement, pid_t tid) {
   constexpr Assignment gone{.kind = Assignment::Kind::gone};
   auto thread = placement.processes.open(tid);
-  const auto status = thread ? (*thread)->read_status() : std::unexpected(thread.error());
-  if (!status) return cannot_place(status.error());
-  const bool first = status->process == tid;
-  const auto process = first ? std::move(thread) : placement.processes.open(status->process);
+  const auto whole = thread ? (*thread)->read_process() : std::unexpected(thread.error());
+  if (!whole) return cannot_place(whole.error());
+  const bool first = *whole == tid;
+  const auto process = first ? std::move(thread) : placement.processes.open(*whole);
   if (!process) return cannot_place(process.error());
   ProcessFacts facts;
   const RuleTable& table = placement.table;
@@ -50,7 +50,9 @@ Assignment correct_placement(const Placement& placement, pid_t tid) {
     if (place.exists()) (void)place.add(tid);
     return gone;
   }
-  const pid_t origin = first ? status->parent : status->process;
+  const auto status = first ? (*process)->read_status() : Result<proc::Status>({.parent = *whole});
+  if (!status) return cannot_place(status.error());
+  const pid_t origin = status->parent;
   const auto opened = placement.processes.open(origin);
   const auto group =
       opened ? (*opened)->read_thread_group(origin) : std::unexpected(opened.error());

@@ -119,6 +119,8 @@ Visit::Where Visit::where(pid_t tid, size_t destination, const Place& place) con
   if (listed && !by_value) return Where::in_group;
   // The lists were read before: a thread may have come into its group since.
   const auto now = process_->read_thread_group(tid);
+  // Another process may have its id by now: nothing is to be done for one that has ended.
+  if (!now && proc::ended(now.error())) return Where::in_group;
   if (!now) return listed || (place.own_only && !place.monitor) ? Where::in_group : Where::unknown;
   const bool there = place.monitor && place.mon_group != nullptr ? *now == place.directory
                                                                  : table.is_at(destination, *now);
@@ -186,7 +188,7 @@ std::optional<size_t> Visit::rule_of(pid_t tid) {
 
 void Visit::put_assigned(pid_t tid) {
   const auto now = process_->read_thread_group(tid);
-  if (now && is_in_group(*now, assigned_->place.directory)) return;
+  if (now ? is_in_group(*now, assigned_->place.directory) : proc::ended(now.error())) return;
   const int error = assigned_->place.add(tid);
   if (error == ESRCH) return;
   if (error != 0) return (void)finish(kind_of_failure(error), error);

@@ -66,9 +66,9 @@ void Visits::add(One one, std::chrono::milliseconds delay) {
 
 void Visits::add_thread(pid_t tid) {
   const auto thread = looks_.system.processes.open(tid);
-  const auto status = thread ? (*thread)->read_status() : std::unexpected(thread.error());
-  if (status) add({.pid = status->process});
-  if (!status && !proc::ended(status.error())) looks_.overflowed = true;
+  const auto process = thread ? (*thread)->read_process() : std::unexpected(thread.error());
+  if (process) add({.pid = *process});
+  if (!process && !proc::ended(process.error())) looks_.overflowed = true;
 }
 
 void Visits::look_for_more(std::span<const pid_t> pids) {
@@ -107,8 +107,10 @@ void Visits::finish(const Visit& visit, bool second_look) {
   const Assignment& result = visit.result();
   looks_.note(visit);
   if (result.kind == Assignment::Kind::no_group) looks_.out_of_date = true;
-  if (result.kind == Assignment::Kind::held_up)
-    add({.pid = visit.pid()}, held_up_delay * (1 + waiting_.size() / held_up_per_delay));
+  if (result.kind == Assignment::Kind::held_up) {
+    add({.pid = visit.pid()}, held_up_delay * (1 + held_up_.size() / held_up_per_delay));
+    if (!looks_.overflowed) held_up_.insert({visit.pid(), 0});
+  }
   if (result.kind == Assignment::Kind::unknown) looks_.overflowed = true;
   if (result.kind == Assignment::Kind::refused && !second_look)
     schedule({visit.pid(), 0}, {looks_.system.now() + refused_delay, true});
@@ -211,6 +213,7 @@ bool Visits::put_off(Key key, Waiting waiting) {
 }
 
 void Visits::begin(Key key) {
+  held_up_.erase(key);
   const Waiting waiting = waiting_.extract(key).mapped();
   if (put_off(key, waiting)) return;
   under_way_.insert(key);

@@ -52,13 +52,12 @@ std::string parse_cgroup(std::string_view text) {
 }
 
 std::optional<Status> parse_status(std::string_view text) {
-  const auto process = status_pid(text, "Tgid:");
   const auto parent = status_pid(text, "PPid:");
   const auto uid = status_number(text, "Uid:", 1);
   const auto gid = status_number(text, "Gid:", 1);
   const auto real_uid = status_number(text, "Uid:", 0);
-  if (!process || !parent || !uid || !gid || !real_uid) return std::nullopt;
-  return Status{*process, *parent, Identity{*uid, *gid, *real_uid}};
+  if (!parent || !uid || !gid || !real_uid) return std::nullopt;
+  return Status{*parent, Identity{*uid, *gid, *real_uid}};
 }
 
 Credentials parse_credentials(std::string_view status) {

@@ -149,6 +149,7 @@ class OpenProcess final : public Process {
   [[nodiscard]] Result<std::vector<pid_t>> threads() const override;
   [[nodiscard]] Result<std::string> read_thread_name(pid_t tid) const override;
   [[nodiscard]] Result<std::string> read_thread_group(pid_t tid) const override;
+  [[nodiscard]] Result<pid_t> read_process() const override;
   [[nodiscard]] Result<Status> read_status() const override;
   [[nodiscard]] Result<uint64_t> read_start_time() const override;
   [[nodiscard]] Result<std::vector<pid_t>> children(std::span<const pid_t> threads) const override;
@@ -283,6 +284,20 @@ Result<std::string> OpenProcess::read_cmdline() const {
                               return std::unexpected(Error{"read", whole_path, code, {}});
                             return out;
                           }));
+}
+
+// The kernel lists the first thread first, whichever thread is asked for, and keeps it in the list
+// until the others have ended (first_tid in fs/proc/base.c).
+Result<pid_t> OpenProcess::read_process() const {
+  std::optional<pid_t> first;
+  const ProcPath path(pid_, "/task");
+  const auto listed = each_number(root_, path, [&](pid_t tid) {
+    first = tid;
+    return false;
+  });
+  if (!listed) return std::unexpected(listed.error());
+  if (!first) return failed(ESRCH, "list", root_, path);
+  return if_alive(Result<pid_t>(*first));
 }
 
 Result<Status> OpenProcess::read_status() const {

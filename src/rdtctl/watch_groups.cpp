@@ -145,8 +145,8 @@ void WatchGroups::remove() {
 std::optional<std::string> WatchGroups::origin_of(pid_t tid) const {
   if (const auto own = origins_.find(tid); own != origins_.end()) return own->second;
   const auto thread = processes_.open(tid);
-  const auto status = thread ? (*thread)->read_status() : std::unexpected(thread.error());
-  const auto first = status ? origins_.find(status->process) : origins_.end();
+  const auto process = thread ? (*thread)->read_process() : std::unexpected(thread.error());
+  const auto first = process ? origins_.find(*process) : origins_.end();
   return first == origins_.end() ? std::nullopt : std::optional(first->second);
 }
 

@@ -43,6 +43,19 @@ TEST_F(HeldUp, IsPlacedOnceItCanBeRead) {
   EXPECT_EQ(group_of(held), "workers");
 }
 
+// The next try waits longer the more processes cannot be read, not the more are looked at.
+TEST_F(HeldUp, DoesNotWaitForProcessesThatAreOnlyBusy) {
+  const pid_t held = processes.start({.cmdline = "job --worker"});
+  hold_up(held);
+  for (pid_t busy = 100'000; busy < 120'000; busy++)
+    manager->core().sweeper.visit({.pid = busy}, std::chrono::hours(1));
+  manager->core().sweeper.visit({.pid = held});
+  run(std::chrono::milliseconds(100));
+  processes.calls.reset();
+  run(2 * Visits::held_up_delay);
+  EXPECT_EQ(group_of(held), "workers");
+}
+
 // Whose it is cannot be read now: it is not taken for one that no monitoring group counts.
 TEST_F(HeldUp, StaysInTheMonitoringGroupOfItsUser) {
   ASSERT_EQ(reload("[group.workers]\nl3 = \"4 ways\"\n[[rule]]\ngroup = \"workers\"\n"

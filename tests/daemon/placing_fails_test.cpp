@@ -185,6 +185,7 @@ TEST_F(PlacingFailsTest, AFailureOfProcIsNoEndOfAProcess) {
     std::string text;
   } rows[] = {
       {"open", "cannot open " + process + ": Too many open files"},
+      {"read_process", "cannot read " + process + ": Too many open files"},
       {"read_status", "cannot read " + process + ": Too many open files"},
   };
   for (const auto& row : rows) {

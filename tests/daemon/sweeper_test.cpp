@@ -67,6 +67,26 @@ TEST_F(SweeperTest, APauseFollowsEachLook) {
   EXPECT_EQ(group_of(noisy), "redis");
 }
 
+// A thread ends after the list was read, and another process gets its id.
+TEST_F(SweeperTest, TheIdOfAThreadThatHasEndedIsNotWritten) {
+  const pid_t redis = processes.start({.name = "redis-server"});
+  const pid_t thread = processes.clone(redis, "io");
+  pid_t other = 0;
+  processes.calls.hook = [&](const fake::Call& call) {
+    if (other != 0 || call.operation != "read_thread_group") return;
+    processes.exit_thread(thread);
+    processes.next_pid = thread;
+    other = processes.start({.name = "bash"});
+  };
+  kernel.calls.reset();
+  sweeper().visit({.pid = redis});
+  run(milliseconds(10));
+  ASSERT_EQ(other, thread);
+  EXPECT_EQ(group_of(redis), "redis");
+  for (const fake::Call& call : kernel.calls.log())
+    EXPECT_NE(call.argument, std::to_string(thread)) << call.text();
+}
+
 // A look that takes 10 ms is followed by a pause of 200 ms, in which others are served.
 TEST_F(SweeperTest, ALongLookIsFollowedByALongPause) {
   const pid_t slow = processes.start({.name = "bash"});

@@ -110,9 +110,12 @@ class Processes::Opened final : public proc::Process {
         std::to_string(tid));
   }
 
+  [[nodiscard]] Result<pid_t> read_process() const override {
+    return ask<pid_t>("read_process", [](const ProcessState& process) { return process.pid; });
+  }
   [[nodiscard]] Result<proc::Status> read_status() const override {
     return ask<proc::Status>("read_status", [](const ProcessState& process) {
-      return proc::Status{process.pid, process.parent, process.program.identity};
+      return proc::Status{process.parent, process.program.identity};
     });
   }
   [[nodiscard]] Result<uint64_t> read_start_time() const override {

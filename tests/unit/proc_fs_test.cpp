@@ -71,7 +71,7 @@ TEST(ProcFs, ThisProcess) {
   EXPECT_EQ(self.thread_count(), 1U);
   EXPECT_EQ(self.threads(), std::vector{::getpid()});
   EXPECT_EQ(self.read_thread_name(::getpid()), "rdtd-tests");
-  EXPECT_EQ(self.read_status()->process, ::getpid());
+  EXPECT_EQ(self.read_process(), ::getpid());
   EXPECT_EQ(self.read_status()->parent, ::getppid());
   EXPECT_EQ(self.owner(), ::geteuid());
   EXPECT_GT(self.read_start_time().value_or(0), 0U);
@@ -199,7 +199,7 @@ TEST(ProcFs, ChildrenAndNamesOfAllThreads) {
   const auto children = (*process)->children(*threads);
   const auto name = (*process)->read_thread_name(tid);
   const size_t count = (*process)->thread_count();
-  const auto leader = (*proc.open(tid))->read_status();
+  const auto leader = (*proc.open(tid))->read_process();
   const auto absent = (*process)->read_thread_name(1);
   done.count_down();
   thread.join();
@@ -209,7 +209,7 @@ TEST(ProcFs, ChildrenAndNamesOfAllThreads) {
   // Threads of tests before may not have ended yet.
   EXPECT_EQ(count, threads->size());
   EXPECT_GE(count, 2U);
-  EXPECT_EQ(leader->process, ::getpid());
+  EXPECT_EQ(leader, ::getpid());
   EXPECT_TRUE(ended(absent.error()));
 }
 

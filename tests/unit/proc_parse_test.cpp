@@ -37,20 +37,19 @@ TEST(ProcParse, Status) {
       "Name:\tUid:\\n\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t10\nNgid:\t0\nPid:\t11\n"
       "PPid:\t1\nTracerPid:\t0\nUid:\t1000\t1001\t1002\t1003\nGid:\t5\t6\t7\t8\nFDSize:\t64\n");
   ASSERT_TRUE(status);
-  EXPECT_EQ(status->process, 10);
   EXPECT_EQ(status->parent, 1);
   EXPECT_EQ(status->identity.uid, 1001U);
   EXPECT_EQ(status->identity.gid, 6U);
   const std::string malformed[] = {
       "",
       "\n",
-      "Tgid:\t10\nPPid:\t1\nUid:\t1\t2\n",
-      "Tgid:\t10\nPPid:\t1\nUid:\t1\nGid:\t1\t2\n",
-      "Tgid:\t10\nPPid:\t-1\nUid:\t1\t2\nGid:\t1\t2\n",
-      "Tgid:\t10\nPPid:\nUid:\t1\t2\nGid:\t1\t2\n",
-      "Tgid:\t99999999999\nPPid:\t1\nUid:\t1\t2\nGid:\t1\t2\n",
-      "Tgid: 10\nPPid:\t1\nUid:\t1\t2\nGid:\t1\t2\n",
-      "VmTgid:\t10\nPPid:\t1\nUid:\t1\t2\nGid:\t1\t2\n",
+      "PPid:\t1\nUid:\t1\t2\n",
+      "PPid:\t1\nUid:\t1\nGid:\t1\t2\n",
+      "PPid:\t-1\nUid:\t1\t2\nGid:\t1\t2\n",
+      "PPid:\nUid:\t1\t2\nGid:\t1\t2\n",
+      "PPid:\t99999999999\nUid:\t1\t2\nGid:\t1\t2\n",
+      "PPid: 1\nUid:\t1\t2\nGid:\t1\t2\n",
+      "VmPPid:\t1\nUid:\t1\t2\nGid:\t1\t2\n",
   };
   for (const std::string& text : malformed) EXPECT_FALSE(parse_status(text)) << text;
 }

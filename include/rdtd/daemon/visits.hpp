@@ -97,6 +97,7 @@ class Visits {
   std::map<Key, Time> not_before_;  // of visits that ended a moment ago
   std::list<Running> running_;
   std::set<Key> under_way_;  // those of running_
+  std::set<Key> held_up_;    // those that wait because they could not be examined
   UserShares shares_;
 };
 

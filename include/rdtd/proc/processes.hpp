@@ -34,8 +34,7 @@ namespace rdtd::proc {
 
 // Some fields of /proc/PID/status.
 struct Status {
-  pid_t process = 0;  // Tgid: /proc opens for every thread
-  pid_t parent = 0;   // PPid: 0 if it has none in this pid namespace
+  pid_t parent = 0;  // PPid: 0 if it has none in this pid namespace
   Identity identity;
 };
 
@@ -67,6 +66,8 @@ class Process {
   // The group that a thread is in, by its directory: "" is the root, "redis/mon_groups/web" a
   // monitoring group; from cpu_resctrl_groups. ENOTSUP if the kernel does not say.
   [[nodiscard]] virtual Result<std::string> read_thread_group(pid_t tid) const = 0;
+  // The process that it is a thread of: /proc opens for every thread.
+  [[nodiscard]] virtual Result<pid_t> read_process() const = 0;
   // Costs up to 50 ms of a processor, since the kernel prints all supplementary groups.
   [[nodiscard]] virtual Result<Status> read_status() const = 0;
   // When it was forked, in clock ticks since boot: with the pid, one process of this boot.
