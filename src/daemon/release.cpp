@@ -22,8 +22,6 @@ Release::Release(const RuleTable& previous, const TasksByGroup& held, Placement 
     note(threads.error());
     return;
   }
-  if (std::ranges::none_of(*threads, [&](pid_t tid) { return is_held(tid); })) return;
-  if (!per_thread_ && !decide_again()) return;
   threads_ = std::move(*threads);
 }
 
@@ -50,23 +48,28 @@ bool Release::decide_again() {
 
 // The lists may be some seconds old: another tool may have taken the thread since.
 bool Release::is_still_held(pid_t tid) {
-  if (!std::ranges::binary_search(held_[old_destination_], tid)) return false;
+  if (!std::ranges::binary_search(held_[*old_destination_], tid)) return false;
   const auto now = process_->read_thread_group(tid);
   if (!now && now.error().code == ENOTSUP) return true;
   if (!now) note(now.error());
   if (!now) return false;
-  return control_group_of(*now) == control_group_of(previous_.places[old_destination_].directory);
+  return control_group_of(*now) == control_group_of(previous_.places[*old_destination_].directory);
 }
 
 bool Release::step(size_t limit) {
+  // Most processes have no thread that is held. One may have very many threads.
+  size_t looked = 0;
+  for (; looked < limit && next_ < threads_.size() && !is_held(threads_[next_]); looked++) next_++;
   if (next_ == threads_.size()) return true;
+  if (looked == limit) return false;
   // It may have been assigned manually, or have ended, since the last step.
   if (now_.manual.group_of(process_->pid())) return true;
   if (const auto name = process_->read_name(); !name) {
     note(name.error());
     return true;
   }
-  for (size_t looked = 0; looked < limit && next_ < threads_.size(); looked++) {
+  if (!per_thread_ && !old_destination_ && !decide_again()) return true;
+  for (; looked < limit && next_ < threads_.size(); looked++) {
     const pid_t tid = threads_[next_++];
     if (!is_held(tid)) continue;
     if (per_thread_) {

@@ -8,6 +8,7 @@
 #include "placement_refusals.hpp"
 #include "planner.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/footprint.hpp"
 
 namespace rdtd {
 

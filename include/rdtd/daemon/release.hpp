@@ -40,8 +40,8 @@ class Release {
   ProcessFacts facts_;
   std::vector<pid_t> threads_;
   size_t next_ = 0;
-  // Of the whole process, or of the thread that was looked at last.
-  size_t old_destination_ = 0;
+  // Of the whole process, once decided, or of the thread that was looked at last.
+  std::optional<size_t> old_destination_;
   size_t released_ = 0;
   std::optional<Error> error_;
 };
