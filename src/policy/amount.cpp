@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "amount_meant.hpp"
+#include "rate_meant.hpp"
 #include "characters.hpp"
 #include "rdtd/base/text.hpp"
 
@@ -129,7 +130,10 @@ Parsed parse_range(std::string_view text, Parsed (*parse)(std::string_view),
   if (is_cache && first == "0" && is_number) {
     if (second.size() <= most_digits && parse_unsigned<unsigned>(second).value_or(32) < 32)
       hint = fmt::format("write \"{}\"", named_ways_meant(text));
-  } else if (const std::string_view from = parse_decimal(first) == 0.0 ? "" : first;
+  } else if (const std::string_view from =
+                 parse_decimal(first.substr(0, first.find_first_not_of("0123456789."))) == 0.0
+                     ? ""
+                     : first;
              from.empty() != second.empty()) {
     if (const auto meant =
             from.empty() ? range_below(second, is_cache) : amount_of_ends(from, "", is_cache))
@@ -302,7 +306,8 @@ Parsed parse_bandwidth_amount(std::string_view text) {
     if (rate) return refused(fmt::format("'{}' is no bandwidth at all", text), "write \"1 MB/s\"");
   }
   if (const auto table = domain_table_meant(text, false))
-    return refused(fmt::format("'{}' is not a bandwidth", text), "write " + *table);
+    return refused(fmt::format("'{}' is not a bandwidth", text),
+                   "write " + *table + rates_of_amd(text));
   if (has_variable(text))
     return refused(fmt::format("'{}' is not a bandwidth", text), std::string(no_variables));
   if (const auto forms = two_forms_meant(text))

@@ -35,8 +35,10 @@ std::string hint_for_cache(std::string_view key, std::string_view text,
 std::string hint_for_amount(std::string_view text, const AmountsOfTable& table) {
   const bool cache = parse_cache_amount(text).has_value(),
              bandwidth = parse_bandwidth_amount(text).has_value();
-  if (const auto line = schemata_meant(text); line && (table.of_group || line->starts_with("l3 ")))
-    return "write " + *line;
+  if (const auto lines = schemata_lines_meant(text); !lines.empty() && table.of_group)
+    return "write " + join(lines, " and ");
+  else if (!lines.empty() && lines.front().starts_with("l3 "))
+    return "write " + lines.front();
   if (!table.of_group)
     return bandwidth && !cache ? "bandwidth belongs in a [group.NAME]; " +
                                      hint_for_cache("l3", text, table) + " here"

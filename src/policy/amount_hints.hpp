@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "synonyms.hpp"
+#include "unknown_key.hpp"
 
 namespace rdtd {
 

@@ -127,7 +127,7 @@ std::optional<std::string_view> least_meant(std::string_view text) {
 // "4 ways" of "at most 4 ways" and "<= 4 ways": every amount is a maximum.
 std::optional<std::string_view> most_meant(std::string_view text) {
   for (const std::string_view sign : {"<=", "=<", "\u2264", "<", "at most ", "up to ",
-                                      "no more than ", "maximum ", "max ", "limit "})
+                                      "no more than ", "maximum ", "max ", "limit ", "~", "about "})
     if (text.starts_with(sign)) return trim(text.substr(sign.size()));
   return std::nullopt;
 }
@@ -197,9 +197,11 @@ bool parses(std::string_view text, bool is_cache) {
 
 // "10%-100%", "10% to 100%": the ends of a range.
 std::optional<std::string> range_meant(std::string_view text, bool is_cache) {
-  for (const std::string_view sign : {"-", " to ", "\u2013", "...", ":"}) {
+  for (const std::string_view sign : {"-", " to ", "\u2013", "...", ":", ","}) {
     const size_t at = text.find(sign);
     if (at == std::string_view::npos || at == 0) continue;
+    // "10%,50%": not the comma of a number.
+    if (sign == "," && !parses(trim(text.substr(0, at)), is_cache)) continue;
     std::string out =
         fmt::format("{}..{}", trim(text.substr(0, at)), trim(text.substr(at + sign.size())));
     if (parses(out, is_cache)) return out;
@@ -430,15 +432,6 @@ std::optional<std::string> instead_of_exclusive(std::string_view text) {
       return fmt::format("write \"{}\", and exclusive = true in [group.NAME]", amount);
   }
   return std::nullopt;
-}
-
-// `schemata` has such numbers: MiB/s with the mount option mba_MBps, 1/8 GB/s on AMD's processors.
-std::optional<std::string> rate_without_unit_meant(std::string_view text) {
-  constexpr uint32_t whole = 100;
-  const auto number = parse_unsigned<uint32_t>(text);
-  if (!number || *number <= whole) return std::nullopt;
-  return fmt::format("add a unit: \"{} MiB/s\", or of AMD's schemata \"{:.4g} GB/s\"", *number,
-                     *number / 8.0);
 }
 
 }  // namespace rdtd

@@ -24,8 +24,6 @@ namespace rdtd {
 [[nodiscard]] std::optional<std::string> instead_of_exclusive(std::string_view text);
 // "8 GB/s" for "8 GB".
 [[nodiscard]] std::optional<std::string> bandwidth_amount_meant(std::string_view text);
-// What to write instead of a number without a unit that is no percentage, such as 2048.
-[[nodiscard]] std::optional<std::string> rate_without_unit_meant(std::string_view text);
 // "5..9 ways" of its two ends, of which one may be empty. A most alone is the amount itself, as
 // each amount is; a least alone is one too in a cache, or else its group would get the whole cache.
 [[nodiscard]] std::optional<std::string> amount_of_ends(std::string_view least,

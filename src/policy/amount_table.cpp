@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "amount_meant.hpp"
 #include "plain_value.hpp"
+#include "rate_meant.hpp"
 #include "rdtd/base/text.hpp"
 
 namespace rdtd {
@@ -34,11 +36,20 @@ std::string amount_meant(Resource resource, const toml::node& node) {
       return fmt::format("write \"{}\"", mask);
     if (value > 0 && value <= 32 && is_cache(resource))
       return fmt::format("write \"{} way{}\"", value, value == 1 ? "" : "s");
-    if (value > 0 && value <= 100) return fmt::format("write \"{}%\"", value);
+    if (value == 0 && !is_cache(resource))
+      return "write \"10%\", which is the least of most machines";
+    if (value > 0 && value <= 100)
+      return fmt::format("write \"{}%\"{}", value,
+                         is_cache(resource) ? "" : "; " + rate_of_amd(value));
     if (const auto rate =
             is_cache(resource) ? std::nullopt : rate_without_unit_meant(std::to_string(value)))
       return *rate;
   }
+  if (const auto* number = node.as_floating_point(); number != nullptr && std::isinf(number->get()))
+    return is_cache(resource) ? "write \"all\"" : "write \"unlimited\"";
+  if (node.is_boolean() && !node.value_or(true))
+    return fmt::format("write \"{}\" for no limit, or remove this line",
+                       is_cache(resource) ? "all" : "unlimited");
   if (const auto* fraction = node.as_floating_point();
       fraction != nullptr && fraction->get() >= 0.001 && fraction->get() <= 1)
     return fmt::format("write \"{:.4g}%\"", fraction->get() * 100);
@@ -92,7 +103,14 @@ std::optional<Located<Amount>> read_one(const FileReader& in, AmountReader::Hold
   const auto& [key, node, required] = value;
   const auto* text = node.as_string();
   if (text == nullptr) {
-    in.wrong_type(key, node, required, amount_meant(resource, node));
+    // Of one domain, two amounts in an array.
+    const auto* array = required == "a string" && is_cache(resource) ? node.as_array() : nullptr;
+    const auto* first =
+        array != nullptr && array->size() > 1 ? array->front().as_string() : nullptr;
+    in.wrong_type(key, node, required,
+                  first != nullptr && parse_cache_amount(first->get())
+                      ? fmt::format("a domain has one amount: write {}", rdtd::quoted(first->get()))
+                      : amount_meant(resource, node));
     return std::nullopt;
   }
   auto amount =
@@ -149,16 +167,21 @@ std::optional<DomainAmount> read_amount(const FileReader& in, AmountReader::Hold
     in.error(read[1].where,
              fmt::format("'{}' is never used: '{}' is for the same machines", read[1].value.text,
                          read[0].value.text),
-             is_range ? fmt::format("write \"{}\" for a range", range) : std::string(hint));
+             read[0].value.text == read[1].value.text
+                 ? fmt::format("write {}", rdtd::quoted(read[0].value.text))
+             : is_range ? fmt::format("write \"{}\" for a range", range)
+                        : std::string(hint));
     return std::nullopt;
   }
   return DomainAmount{std::nullopt, {}, std::move(read[0]), std::move(read[1])};
 }
 
-// The amount that a value stands for whose unit is in its key: { ways = 4 }, { mask = "0xf" }. Else
-// the example.
-std::string amount_of_word(std::string_view word, const toml::node& value, bool cache,
+// The amount that a value stands for whose unit is in its key, or beside it: { ways = 4 }, { mask =
+// "0xf" }, { value = 4, unit = "ways" }. Else the example.
+std::string amount_of_word(std::string_view word, const toml::table& table, bool cache,
                            std::string_view example) {
+  const toml::node& value = *table.get(word);
+  const auto* unit = table.get_as<std::string>("unit");
   const auto* number = value.as_integer();
   const auto* string = value.as_string();
   std::string text = string != nullptr ? string->get() : std::string(example);
@@ -166,6 +189,8 @@ std::string amount_of_word(std::string_view word, const toml::node& value, bool 
     text = fmt::format("{} way{}", number->get(), number->get() == 1 ? "" : "s");
   else if (number != nullptr && word.starts_with("percent"))
     text = fmt::format("{}%", number->get());
+  else if (number != nullptr && unit != nullptr)
+    text = fmt::format("{} {}", number->get(), unit->get());
   const auto parse = cache ? parse_cache_amount : parse_bandwidth_amount;
   if (parse(text)) return text;
   const auto meant = cache ? cache_amount_meant(text) : bandwidth_amount_meant(text);
@@ -197,11 +222,16 @@ std::string instead_of_ends(std::string_view key, bool has_range, bool cache,
   return fmt::format("write {}{}", line, most.empty() ? to_keep_others_out : "");
 }
 
+// Of l3 = { ways = 4, exclusive = true }.
+std::string with_exclusive(const toml::table& table) {
+  const auto* exclusive = table.get_as<bool>("exclusive");
+  return exclusive != nullptr && exclusive->get() ? ", and exclusive = true in the group" : "";
+}
+
 // Other tools have the kind of an amount as a key: l3 = { ways = 4 }. `of`: nothing for a control.
 std::string instead_of_words(std::string_view word, std::string_view key,
                              AmountReader::Holder holder, const std::optional<Resource>& of,
                              const toml::table& table) {
-  const toml::node& value = *table.get(word);
   const auto is = [word](std::initializer_list<std::string_view> words) {
     return std::ranges::find(words, word) != words.end();
   };
@@ -215,12 +245,18 @@ std::string instead_of_words(std::string_view word, std::string_view key,
       word.find_first_of("-,") == std::string_view::npos)
     return fmt::format("write \"{}\"", word.substr(digits));
   if (!of) return "write \"0\", \"0-1,4\" or \"*\"";
+  if (is({"exclusive"}))
+    return fmt::format(
+        "write exclusive = {} in the group",
+        table.get_as<bool>(word) != nullptr && !table.get_as<bool>(word)->get() ? "false" : "true");
+  if (is({"unit"})) return "the unit belongs in the amount: \"4 ways\", \"50%\", \"8 GB/s\"";
   const bool cache = is_cache(*of);
   if (is({"min", "max", "least", "most", "from", "to"}))
     return instead_of_ends(key, takes_range(holder, *of), cache, table);
   const auto written = [&](std::string_view name, std::string_view example) {
     const std::string line =
-        fmt::format("{} = {}", name, rdtd::quoted(amount_of_word(word, value, cache, example)));
+        fmt::format("{} = {}", name, rdtd::quoted(amount_of_word(word, table, cache, example))) +
+        with_exclusive(table);
     const bool has_header =
         !table.is_inline() && table.source().begin.line < table.begin()->first.source().begin.line;
     return !has_header ? "write " + line

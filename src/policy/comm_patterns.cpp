@@ -15,6 +15,7 @@ namespace rdtd {
 using pattern::Check;
 using pattern::Finding;
 using pattern::last_component;
+using pattern::misunderstood;
 using pattern::never;
 using pattern::write;
 
@@ -102,13 +103,18 @@ std::string write_cmdline(std::string_view text) {
 // A name that the kernel does not show whole.
 std::string hint_for_long(std::string_view text, bool of_thread) {
   if (is_kernel_thread(text)) return write(fmt::format("{}*", comm_of(text)));
+  constexpr std::ptrdiff_t least = 2;  // blanks of a sentence
   const size_t blank = text.find(' ');
   const std::string_view first = text.substr(0, blank);
   // "nginx: worker process": the title that a program writes over its command line.
   const bool is_title = blank != std::string_view::npos && first.size() > 1 && first.ends_with(':');
   const bool is_command = is_command_line(text);
   if (!is_title && !is_command)
-    return write(comm_of(text)) + (of_thread || blank < text.size() ? "" : ", or use 'exe'");
+    return write(comm_of(text)) + (of_thread            ? ""
+                                   : blank == text.npos ? ", or use 'exe'"
+                                   : std::ranges::count(text, ' ') < least
+                                       ? ""
+                                       : ", or a comment (#) if it names the rule");
   const std::string name = comm_of(is_title ? first.substr(0, first.size() - 1) : first);
   if (of_thread) return write(name);
   return is_title ? fmt::format("{}, or cmdline = {}", write(name),
@@ -161,6 +167,23 @@ Check check_other_kinds(std::string_view text, bool of_thread) {
   return std::nullopt;
 }
 
+// "usr/bin/java", and the "-jar" of ["java", "-jar"].
+Check check_part_of_command(std::string_view text, bool of_thread) {
+  if (of_thread) return std::nullopt;
+  const std::string_view first = text.substr(0, text.find('/'));
+  if (first.size() < text.size() &&
+      is_one_of(first, {"usr", "bin", "sbin", "opt", "home", "srv", "snap", "lib", "var"}))
+    return misunderstood(text, "the name of a process has no directory",
+                         fmt::format("{}, or exe = {}", write(comm_of(last_component(text))),
+                                     rdtd::quoted(fmt::format("/{}", text))),
+                         false);
+  if (text.size() > 1 && text.front() == '-' && !text.ends_with("sh"))
+    return Finding{fmt::format("'{}' looks like an option of a command", text),
+                   fmt::format("write cmdline = {}", rdtd::quoted(fmt::format("*{}*", text))),
+                   false};
+  return std::nullopt;
+}
+
 }  // namespace
 
 Check check_comm(std::string_view text, bool of_thread) {
@@ -175,6 +198,7 @@ Check check_comm(std::string_view text, bool of_thread) {
                      ? fmt::format("{}, or exe = {}", write(name), rdtd::quoted(text))
                      : write(name));
   }
+  if (auto found = check_part_of_command(text, of_thread)) return found;
   if (auto found = check_other_kinds(text, of_thread)) return found;
   if (auto found = check_length(text, of_thread)) return found;
   if (const std::string_view program = program_of_title(text); !program.empty() && !of_thread)

@@ -51,6 +51,9 @@ std::string hint_for_readers(const toml::node& node) {
   if (all) return "write readers = \"all\"";
   if (few && names.empty()) return "write readers = \"group\"";
   if (names.empty() || names.size() > most) return {};
+  // "0755": its last digit is for everybody.
+  if (const std::string& mode = names.front(); is_digits(mode) && names.size() == 1)
+    return fmt::format("write readers = \"{}\"", (mode.back() - '0') & 4 ? "all" : "group");
   return fmt::format("write readers = \"group\" and add {} to the user group rdtd",
                      join(names, " and "));
 }
@@ -94,8 +97,9 @@ void DaemonReader::read(const FileReader& in, const toml::key& key, const toml::
         [&](const auto& k, const auto& n) {
           if (const auto value = table_.choice<OnUnsupported>(
                   in, k, n, {{"refuse", OnUnsupported::refuse}, {"skip", OnUnsupported::skip}},
-                  {{"error fail strict deny false", "refuse"},
-                   {"ignore warn warning allow omit true", "skip"}}))
+                  {{"error fail strict deny", "refuse"},
+                   {"ignore warn warning allow omit", "skip"}},
+                  "write \"skip\" to leave out what this machine does not have, or \"refuse\""))
             settings_.unsupported = *value;
         }},
        {"readers",
@@ -118,6 +122,9 @@ void DaemonReader::read_interval(const FileReader& in, const toml::key& key,
   if (const auto number = node.value<double>(); number && node.is_number())
     return in.wrong_type(key, node, "a string",
                          *number == 0 ? "write \"0\"" : written(fmt::format("{}", *number)));
+  if (node.is_boolean())
+    return in.wrong_type(key, node, "a string",
+                         node.value_or(true) ? "write \"30s\"" : "write \"0\"");
   const auto text = in.string(key, node);
   if (!text) return;
   const std::string no_span = fmt::format("'{}' is not a time span", text->value);

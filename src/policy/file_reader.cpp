@@ -9,6 +9,7 @@
 #include "plain_value.hpp"
 #include "rdtd/base/text.hpp"
 #include "synonyms.hpp"
+#include "unknown_key.hpp"
 #include "text_check.hpp"
 
 namespace rdtd {
@@ -94,8 +95,17 @@ std::string plain_text(const toml::node& node) {
   return "...";
 }
 
-// "write l3 = "4 ways" in [group.a]" of group.l3 and a.l3 in it; empty if `key` is neither.
-static std::string hint_for_own_name(const toml::table& table, const std::string& where,
+// Of the name of a table within [group.NAME], whether it can only be a word for amounts.
+static bool is_word_for_amounts(std::string_view word) {
+  return is_one_of(
+      word, {"limits", "limit", "resources", "resource", "cache", "caches", "allocation",
+             "allocations", "amounts", "rdt", "resctrl", "settings", "config", "cat", "qos"});
+}
+
+// "write l3 = "4 ways" in [group.a]" of group.l3, a.l3 and cache.l3 in it, and of cache = { l3 =
+// ...
+// }; empty of a table with other keys, and of [group.a.b], which is a name with a '.'.
+static std::string hint_for_own_keys(const toml::table& table, const std::string& where,
                                      const toml::key& key, const std::vector<std::string>& keys) {
   const std::string_view title = where;
   const size_t begin = title.find_first_not_of('['), dot = title.find('.');
@@ -104,7 +114,7 @@ static std::string hint_for_own_name(const toml::table& table, const std::string
   const std::string_view name =
       dot == std::string_view::npos ? kind : title.substr(dot + 1, title.size() - dot - 2);
   const toml::table* inner = table.get_as<toml::table>(key.str());
-  if ((key.str() != kind && key.str() != name) || inner == nullptr || inner->empty()) return {};
+  if (inner == nullptr || inner->empty()) return {};
   std::vector<std::string> lines, taken;
   bool is_dotted = false;  // "a.l3 = ..." in [group.a] itself
   for (const auto& [inner_key, value] : *inner) {
@@ -116,8 +126,9 @@ static std::string hint_for_own_name(const toml::table& table, const std::string
       lines.push_back(fmt::format("{} = {}", word, plain_text(value)));
     is_dotted |= inner_key.source().begin.line == key.source().begin.line;
   }
+  const bool is_own = key.str() == kind || key.str() == name || is_word_for_amounts(key.str());
   // [group.a.a] may be another group.
-  if (!taken.empty() && !is_dotted) return {};
+  if (!is_dotted && (!is_own || !taken.empty())) return {};
   const std::string has =
       taken.empty() ? "" : fmt::format("{} has {} already", where, join(taken, " and "));
   if (lines.empty())
@@ -154,6 +165,17 @@ static std::string_view name_within(const toml::node& node) {
   return first == nullptr ? "" : first->str();
 }
 
+// "c" of [partitions.p.classes.c].
+static std::string_view class_within(const toml::node& node) {
+  if (const auto* partitions = node.as_table())
+    for (const auto& [name, partition] : *partitions)
+      if (const auto* table = partition.as_table())
+        for (const auto& [key, classes] : *table)
+          if (is_word_for_groups(key.str()) && classes.is_table())
+            for (const auto& [inner, one] : *classes.as_table()) return inner.str();
+  return {};
+}
+
 static UnknownKey described(const toml::key& key, const toml::table& within,
                             std::string_view table_title) {
   const toml::node& node = *within.get(key.str());
@@ -165,7 +187,9 @@ static UnknownKey described(const toml::key& key, const toml::table& within,
                  .inner_name = name_within(node),
                  .pods = {},
                  .other_end = {},
-                 .beside_group = within.contains("group")};
+                 .beside_group = within.contains("group"),
+                 .class_within = class_within(node),
+                 .number = {}};
   if (const auto* pod = within.get_as<std::string>("pod")) out.pods.emplace_back(pod->get());
   if (const auto* pods = within.get_as<toml::array>("pod"))
     for (const toml::node& pod : *pods)
@@ -174,9 +198,22 @@ static UnknownKey described(const toml::key& key, const toml::table& within,
     out.other_end = end->get();
   if (const auto* boolean = node.as_boolean()) out.is_on = boolean->get();
   if (const auto* string = node.as_string()) out.text = string->get();
-  if (const auto* table = node.as_table())
+  if (const auto* number = node.as_integer(); number != nullptr && number->get() >= 0)
+    out.number = std::to_string(number->get());
+  const auto* array = node.as_array();
+  const toml::table* table =
+      array != nullptr && !array->empty() ? array->front().as_table() : node.as_table();
+  if (table != nullptr)
     for (const auto& [inner, value] : *table) out.inner_keys.push_back(inner.str());
   return out;
+}
+
+// Whether what the table holds means something else outside of it: not = { name = "x" }, and min =
+// { l3 = "4 ways" }.
+static bool changes_meaning(const toml::key& key, const toml::table& table, std::string_view where,
+                            const std::vector<std::string>& keys) {
+  const std::string hint = unknown_key_hint(described(key, table, where), keys);
+  return hint == no_negation || (hint == an_end && !is_word_for_amounts(key.str()));
 }
 
 void FileReader::read_table(const toml::table& table, const std::string& where,
@@ -190,7 +227,8 @@ void FileReader::read_table(const toml::table& table, const std::string& where,
       known->second(key, node);
     else if (name.starts_with("x-"))
       continue;
-    else if (std::string hint = hint_for_own_name(table, where, key, names); !hint.empty())
+    else if (std::string hint = hint_for_own_keys(table, where, key, names);
+             !hint.empty() && !changes_meaning(key, table, where, names))
       error(at(key), fmt::format("unknown key '{}' in {}", name, where), std::move(hint));
     else if (looks_like_longer_name(node, names) &&
              (where.starts_with("[group.") || where.starts_with("[partition.")))
@@ -265,6 +303,23 @@ std::optional<bool> FileReader::boolean(const toml::key& key, const toml::node& 
   return std::nullopt;
 }
 
+// pod = "shop/web" of pod = { namespace = "shop", name = "web" }, and cgroup = "/x" of cgroup.path.
+static std::string table_as_text(const toml::key& key, const toml::node& node) {
+  const auto* table = node.as_table();
+  if (table == nullptr) return {};
+  const auto text_of = [&](std::string_view name) {
+    const auto* text = table->get_as<std::string>(name);
+    return text == nullptr ? std::string() : text->get();
+  };
+  if (const std::string space = text_of("namespace"); key.str() == "pod" && !space.empty()) {
+    const std::string name = text_of("name");
+    return fmt::format("write pod = \"{}/{}\"", space, name.empty() ? "*" : name);
+  }
+  if (table->size() != 1 || !table->begin()->second.is_string()) return {};
+  return fmt::format("write {} = {}", key.str(),
+                     rdtd::quoted(table->begin()->second.as_string()->get()));
+}
+
 // write vm = "100", or "100" within an array.
 static std::string number_as_text(const toml::key& key, const toml::node& node,
                                   const toml::node& element) {
@@ -285,7 +340,9 @@ std::vector<Located<std::string>> FileReader::strings(const toml::key& key, cons
     else if (const auto* number = element.as_integer(); number != nullptr && numbers)
       out.push_back({std::to_string(number->get()), at(element)});
     else
-      wrong_type(key, element, required, number_as_text(key, node, element));
+      wrong_type(
+          key, element, required,
+          element.is_table() ? table_as_text(key, element) : number_as_text(key, node, element));
   };
   if (const toml::array* array = node.as_array()) {
     if (array->empty())

@@ -8,7 +8,7 @@
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
 #include "rdtd/policy/comm_name.hpp"
-#include "synonyms.hpp"
+#include "unknown_key.hpp"
 
 namespace rdtd {
 
@@ -39,6 +39,7 @@ std::optional<std::string_view> condition_of(std::string_view word, ConditionKin
                                                                     {"unit", "unit"},
                                                                     {"service", "unit"},
                                                                     {"slice", "unit"},
+                                                                    {"systemd", "unit"},
                                                                     {"user", "user"},
                                                                     {"uid", "user"},
                                                                     {"username", "user"},

@@ -9,11 +9,12 @@
 #include "amount_meant.hpp"
 #include "names.hpp"
 #include "plain_value.hpp"
+#include "rate_meant.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/resource.hpp"
 #include "rdtd/policy/amount.hpp"
 #include "rdtd/policy/toml_text.hpp"
-#include "synonyms.hpp"
+#include "unknown_key.hpp"
 
 namespace rdtd {
 
@@ -96,6 +97,19 @@ bool has_lists(std::string_view key) {
 
 }  // namespace
 
+std::vector<std::string> schemata_lines_meant(std::string_view text) {
+  constexpr size_t most = 8;
+  std::vector<std::string> out;
+  const auto lines = split(text, '\n');
+  for (const std::string_view line : lines) {
+    if (trim(line).empty()) continue;
+    auto meant = schemata_meant(trim(line));
+    if (!meant || out.size() == most) return {};
+    out.push_back(*std::move(meant));
+  }
+  return out;
+}
+
 std::optional<std::string> schemata_meant(std::string_view line) {
   const size_t colon = line.find(':');
   if (colon == std::string_view::npos || line.size() > longest_line) return std::nullopt;
@@ -103,7 +117,8 @@ std::optional<std::string> schemata_meant(std::string_view line) {
   if (!resource) return std::nullopt;
   const auto table = domain_table_meant(trim(line.substr(colon + 1)), is_cache(*resource));
   if (!table) return std::nullopt;
-  return fmt::format("{} = {}", lower(to_string(*resource)), *table);
+  return fmt::format("{} = {}{}", lower(to_string(*resource)), *table,
+                     is_cache(*resource) ? "" : rates_of_amd(line.substr(colon + 1)));
 }
 
 bool is_unit_of_systemd(std::string_view text) {

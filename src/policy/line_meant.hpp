@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rdtd {
 
@@ -14,6 +15,9 @@ namespace rdtd {
 
 // "l3 = { "0" = "0xf" }" of the line "L3:0=f" of `schemata`.
 [[nodiscard]] std::optional<std::string> schemata_meant(std::string_view line);
+
+// The same of each of its lines; empty if one of them is something else.
+[[nodiscard]] std::vector<std::string> schemata_lines_meant(std::string_view text);
 
 // What to do where something else than '=' follows `key`, with which `line` begins: "l3 ways = 4".
 [[nodiscard]] std::string pair_hint(std::string_view line, std::string_view key);

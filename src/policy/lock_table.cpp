@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <optional>
+#include <utility>
+#include <vector>
 
+#include "amount_meant.hpp"
 #include "names.hpp"
 #include "rdtd/base/text.hpp"
 #include "plain_value.hpp"
@@ -27,7 +31,13 @@ std::optional<Located<std::string>> read_identity(const FileReader& in, const to
   const std::string_view kind = key.str() == "owner" ? "user" : "user group";
   if (out.value.empty() || out.value.starts_with('-') ||
       out.value.find_first_not_of(name_characters) != std::string::npos) {
-    in.error(out.where, fmt::format("'{}' is no {}", printable(out.value), kind));
+    const size_t colon = out.value.find(':');  // "root:root" of chown
+    in.error(out.where, fmt::format("'{}' is no {}", printable(out.value), kind),
+             key.str() == "owner" && colon != std::string::npos && colon > 0
+                 ? fmt::format("write owner = {}, and group = {}",
+                               rdtd::quoted(out.value.substr(0, colon)),
+                               rdtd::quoted(out.value.substr(colon + 1)))
+                 : "");
     return std::nullopt;
   }
   return out;
@@ -91,6 +101,25 @@ bool check_region(const FileReader& in, const PseudoLock& lock) {
   return false;
 }
 
+// Of size = "256K" with level and domain, as keys of their own; empty without a size.
+std::string region_meant(const toml::table& table) {
+  const auto* size = table.get_as<std::string>("size");
+  if (size == nullptr || table.contains("l2") || table.contains("l3")) return {};
+  const auto meant = parse_cache_amount(size->get()) ? std::optional(size->get())
+                                                     : cache_amount_meant(size->get());
+  if (!meant) return {};
+  const auto number = [&](std::string_view key, int64_t otherwise) {
+    const auto* value = table.get_as<int64_t>(key);
+    return value == nullptr ? otherwise : value->get();
+  };
+  std::vector<std::string> keys = {"size"};
+  for (const std::string_view key : {"level", "domain"})
+    if (table.contains(key)) keys.emplace_back(key);
+  return fmt::format("write l{} = {{ \"{}\" = \"{}\" }} in place of {}",
+                     number("level", 2) == 3 ? 3 : 2, number("domain", 0), *meant,
+                     join(keys, ", "));
+}
+
 }  // namespace
 
 std::string device_of_lock(std::string_view name) {
@@ -114,6 +143,13 @@ LockTable read_lock(const FileReader& in, const toml::key& key, const toml::tabl
     keys.emplace_back(resource_key(resource), [&, resource](const auto& k, const auto& n) {
       lock.amounts[resource] = amounts.read(in, AmountReader::Holder::other, resource, k, n);
     });
+  if (std::string hint = region_meant(table); !hint.empty()) {
+    const auto entry = table.find("size");
+    in.error(in.at(entry->first),
+             fmt::format("unknown key 'size' in {}", table_title("pseudo_lock", key.str())),
+             std::move(hint));
+    return out;
+  }
   const size_t before = in.problems();
   in.read_table(table, table_title("pseudo_lock", key.str()), keys);
   out.complete = in.problems() == before && check_region(in, lock);

@@ -77,6 +77,10 @@ void check_name(const FileReader& in, std::string_view kind, const Located<std::
   if (kind == "group" && lower(name) == "default" && name != "default")
     in.warning(located.where, fmt::format("[group.{}] is not the default group", name),
                "the resctrl root is [group.default]");
+  // pqos and goresctrl number the classes; the first is the root.
+  if (kind == "group" && is_one_of(lower(name), {"cos0", "clos0"}))
+    in.warning(located.where, fmt::format("[group.{}] is not class 0 of the processor", name),
+               "class 0 is [group.default]");
 }
 
 std::string table_title(std::string_view kind, std::string_view name) {

@@ -21,7 +21,7 @@
 #include "rdtd/model/systemd_unit.hpp"
 #include "rdtd/policy/comm_name.hpp"
 #include "runtime_patterns.hpp"
-#include "synonyms.hpp"
+#include "unknown_key.hpp"
 #include "unit_patterns.hpp"
 
 namespace rdtd {

@@ -46,6 +46,8 @@ std::string glob_of(std::string_view regex) {
   const bool from_start = regex.starts_with('^');
   const bool to_end = regex.ends_with('$');
   if (from_start) regex.remove_prefix(1);
+  while (regex.starts_with("\\b")) regex.remove_prefix(2);
+  while (regex.ends_with("\\b")) regex.remove_suffix(2);
   if (to_end) regex.remove_suffix(1);
   // A whole path can have nothing before it.
   if (to_end && !from_start && !regex.starts_with('/')) out += '*';
@@ -163,7 +165,7 @@ bool has_any_text(ConditionKind kind, std::string_view pattern) {
 
 // Whether it has what only a regular expression has, besides ".*".
 bool is_regex(std::string_view pattern) {
-  for (const std::string_view sign : {"\\d", "\\w", "\\s", "]+", ".+", "(?"})
+  for (const std::string_view sign : {"\\d", "\\w", "\\s", "\\b", "]+", ".+", "(?"})
     if (pattern.contains(sign)) return true;
   return false;
 }

@@ -16,7 +16,7 @@
 #include "rdtd/model/container.hpp"
 #include "rdtd/model/cpu_list.hpp"
 #include "rdtd/policy/monitor_template.hpp"
-#include "synonyms.hpp"
+#include "unknown_key.hpp"
 
 namespace rdtd {
 
@@ -28,7 +28,22 @@ void check_monitor(const FileReader& in, const Located<std::string>& monitor) {
       return in.error(monitor.where,
                       fmt::format("'{}' cannot be the name of a monitoring group", monitor.value),
                       "write monitor = \"{user}\"");
+  if (const std::string word = lower(monitor.value);
+      is_one_of(word, {"false", "no", "off", "none", "never"}))
+    in.warning(monitor.where, fmt::format("'{}' is the name of a monitoring group", monitor.value),
+               "without 'monitor', there is none: remove this line");
+  else if (is_one_of(word, {"true", "yes", "on", "auto", "always"}))
+    in.warning(monitor.where, fmt::format("'{}' is the name of a monitoring group", monitor.value),
+               "write monitor = \"NAME\", or \"{unit}\" for one of each unit");
   if (!is_monitor_template(monitor.value)) return check_name(in, "monitoring group", monitor);
+  std::string plain;  // "${user}" and "{{user}}"
+  for (const char c : monitor.value)
+    if (c != '$' && (c == '{' || c == '}' ? !plain.ends_with(c) : true)) plain += c;
+  if (plain != monitor.value && !parse_monitor_template(monitor.value) &&
+      parse_monitor_template(plain))
+    return in.error(monitor.where,
+                    fmt::format("'{}' cannot be the name of monitoring groups", monitor.value),
+                    fmt::format("write monitor = \"{}\"", plain));
   const bool of_user = monitor.value == "{uid}" || monitor.value == "{username}";
   if (const auto parsed = parse_monitor_template(monitor.value); !parsed)
     in.error(
@@ -122,6 +137,17 @@ void check_vm_place(const FileReader& in, const Rule& rule) {
           "a machine of KubeVirt is the pod virt-launcher-NAME-*");
 }
 
+// name = "web rule" beside unit = "nginx.service": more likely the title of the rule.
+void check_title(const FileReader& in, const Rule& rule) {
+  const auto name = std::ranges::find(rule.conditions, ConditionKind::name, &Condition::kind);
+  if (name == rule.conditions.end() || rule.conditions.size() < 2 || name->patterns.size() != 1)
+    return;
+  const auto& [text, where] = name->patterns.front();
+  if (text.contains(' ') && text.find_first_of("*?[:-(/") == std::string::npos)
+    in.warning(where, fmt::format("'{}' is the name of the processes that the rule matches", text),
+               "if it is the name of the rule, write it as a comment (#)");
+}
+
 // A process of these is in no service of the system's manager.
 void check_place(const FileReader& in, const Rule& rule) {
   constexpr auto elsewhere = std::to_array<std::pair<ConditionKind, std::string_view>>(
@@ -179,6 +205,7 @@ Rule read_rule(const FileReader& in, const toml::table& table, size_t& vcpus_lef
   in.read_table(table, "[[rule]]", keys);
   check_vcpus(in, table);
   check_place(in, rule);
+  if (in.problems() == before) check_title(in, rule);
   check_vm_place(in, rule);
   if (!has_group) in.error(rule.where, "a rule must name its group", "write group = \"NAME\"");
   if (rule.leaves() && rule.monitor)

@@ -9,7 +9,7 @@
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/virtual_machine.hpp"
 #include "runtime_units.hpp"
-#include "synonyms.hpp"
+#include "unknown_key.hpp"
 
 namespace rdtd {
 
@@ -37,7 +37,8 @@ std::string hint_for_image(std::string_view text) {
   if (has_wildcard(text)) return {};
   const std::string_view last = last_component(text.substr(0, text.find('@')));
   const std::string_view name = last.substr(0, last.find(':'));
-  return name.empty() || name == "sha256" ? "" : write(name);
+  return name.empty() || name == "sha256" ? "'docker ps' or 'crictl ps' shows the names"
+                                          : write(name);
 }
 
 // "8f2c1d3e-0000-4abc-9def-0123456789ab"
@@ -68,7 +69,7 @@ bool names_pod(std::string_view kind, std::string_view name) {
 std::string write_place_of(std::string_view id) {
   constexpr size_t least_digits = 8;
   return is_hex(id) && id.size() >= least_digits ? fmt::format("write cgroup = \"**/*{}*\"", id)
-                                                 : "";
+                                                 : "'docker ps' or 'crictl ps' shows the names";
 }
 
 // The name in "^/redis$", as docker's filters have it, without quotes.
@@ -150,6 +151,12 @@ Check check_container(std::string_view text) {
                  write_place_of(text.substr(at + 3)));
   }
   if (auto found = check_filter(text)) return found;
+  if (text.find_first_of(" \t") != std::string_view::npos) {
+    std::string list;
+    for (const std::string_view name : split(text, ' '))
+      if (!trim(name).empty()) list += (list.empty() ? "" : ", ") + rdtd::quoted(trim(name));
+    return never(text, "the name of a container has no blank", fmt::format("write [{}]", list));
+  }
   if (text.starts_with('/'))
     return never(text, "the name of a container has no '/'", write(last_component(text)));
   if (auto found = check_place_of_container(text)) return found;
@@ -254,6 +261,10 @@ Check check_pod(std::string_view text) {
   if (slash == 0 || slash + 1 == text.size())
     return never(text, "a pod is NAMESPACE/NAME",
                  write(slash == 0 ? fmt::format("*{}", text) : fmt::format("{}*", text)));
+  if (const auto kind = text.substr(0, slash); is_one_of(kind, {"ns", "namespace", "namespaces"}))
+    return Finding{
+        fmt::format("'{}' is a pod in the namespace '{}'; a pod is NAMESPACE/NAME", text, kind),
+        write(fmt::format("{}/*", text.substr(slash + 1))), false};
   if (const auto kind = text.substr(0, slash), name = text.substr(slash + 1);
       is_kind_of_kubernetes(kind.substr(0, kind.find('.'))))
     return Finding{
@@ -273,12 +284,30 @@ Check check_pod(std::string_view text) {
   return std::nullopt;
 }
 
+// "qemu:web", "id:5".
+static Check check_word_of_machine(std::string_view text) {
+  if (const size_t colon = text.find(':');
+      colon != std::string_view::npos && colon + 1 < text.size() &&
+      is_one_of(text.substr(0, colon), {"qemu", "kvm", "libvirt", "vm", "domain", "name"}))
+    return Finding{fmt::format("'{}' may not match: the name of a machine stands alone", text),
+                   write(text.substr(colon + 1)), false};
+  if (text.starts_with("id:") && is_digits(text.substr(3)))
+    return Finding{
+        fmt::format("'{}' may not match: the number of a machine changes at each start", text),
+        fmt::format("write its name, which 'virsh domname {}' shows", text.substr(3)), false};
+  return std::nullopt;
+}
+
 Check check_vm(std::string_view text) {
   const auto named = [&](std::string_view name, std::string_view why) {
     return never(text, why, name.empty() ? "" : write(name));
   };
   if (text.starts_with("guest="))
     return named(text.substr(6, text.find(',') - 6), "it is the name alone");
+  if (text.starts_with('/') && text.ends_with(".xml"))
+    return named(last_component(text.substr(0, text.size() - std::string_view(".xml").size())),
+                 "it is the name that 'virsh list' shows");
+  if (auto found = check_word_of_machine(text)) return found;
   if (text.contains('/'))
     return named({}, "it is the name of a virtual machine; 'cgroup' matches a path");
   if (text.starts_with("machine-qemu") || text.ends_with(".scope")) {

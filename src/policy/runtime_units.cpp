@@ -70,6 +70,15 @@ Check check_user_unit(std::string_view text, std::string_view name) {
                               rdtd::quoted(user), user));
 }
 
+// "qemu-1-web.scope": the name and number of a machine, which systemd has behind "machine-".
+Check check_machine_scope(std::string_view text, std::string_view name) {
+  std::string_view rest = between(name, "qemu-", dot_scope);
+  const size_t dash = rest.find('-');
+  if (dash == rest.npos || !is_digits(rest.substr(0, dash))) return std::nullopt;
+  return doubtful(text, "the scope of a virtual machine begins with 'machine-'",
+                  fmt::format("write vm = {}", rdtd::quoted(rest.substr(dash + 1))));
+}
+
 }  // namespace
 
 bool is_hex(std::string_view text) {
@@ -102,7 +111,8 @@ Finding no_guaranteed_slice(std::string_view text, std::string hint) {
 }
 
 Check check_runtime_unit(std::string_view text, std::string_view name) {
-  for (const auto check : {check_pod_slice, check_container_scope, check_user_unit})
+  for (const auto check :
+       {check_pod_slice, check_container_scope, check_user_unit, check_machine_scope})
     if (auto found = check(text, name)) return found;
   return std::nullopt;
 }

@@ -1,58 +1,85 @@
-// Words that users write in place of a policy's keys: those of other tools, keys of another table,
-// and slips of the keyboard.
+// Tables of words that users write in place of a policy's keys, and what they mean.
+// unknown_key.cpp applies them.
 #pragma once
 
-#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
+
+#include "unknown_key.hpp"
 
 namespace rdtd {
 
-// Of what other programs have as an include.
-inline constexpr std::string_view all_files_are_read =
-    "every *.toml file of /etc/rdtd is read, in the order of their names";
-
-// Where other programs have a negation.
-inline constexpr std::string_view no_negation =
-    "to leave processes alone, write group = \"leave\" in an earlier rule";
-
-// Where a PID is named.
-inline constexpr std::string_view by_process =
-    "rules match by name, unit, cgroup ...; use rdtctl assign for a PID";
-
-// An unknown key, and the part of its value that shows what was meant.
-struct UnknownKey {
-  std::string_view name;
-  std::optional<bool> is_on;                 // of a boolean
-  std::string_view text;                     // of a string
-  std::string_view table;                    // that it is in, as the user wrote it: "[group.db]"
-  std::vector<std::string_view> inner_keys;  // of a table
-  std::string_view inner_name;               // of a table in it: "db" of [groups.db]
-  std::vector<std::string_view> pods;        // the pods that its table names
-  std::string_view other_end;                // the text of l3_max beside l3_min, and the reverse
-  bool beside_group = false;                 // in a table that has 'group' too
+// Words of other tools and first guesses, without '_' and '-', with spaces between them. They apply
+// in a table that has `key`.
+struct Synonym {
+  std::string_view words;
+  std::string_view key;
+  std::string_view hint;  // empty: "did you mean 'KEY'?"
 };
 
-// Whether a rule's key is a word for the namespace of its pods.
-[[nodiscard]] bool is_namespace_key(std::string_view key);
-// Whether a table's name stands for all groups: "groups", "class".
-[[nodiscard]] bool is_word_for_groups(std::string_view name);
-// Whether the word is a key of [group.NAME].
-[[nodiscard]] bool is_key_of_groups(std::string_view word);
+inline constexpr std::string_view needs_rule =
+    "conditions belong in a [[rule]] with this group's name";
+inline constexpr std::string_view needs_group = "amounts belong in the rule's [group.NAME]";
+inline constexpr std::string_view caches_only =
+    "a partition divides caches only: bandwidth belongs in its [group.NAME]";
+inline constexpr std::string_view needs_control =
+    "write control = { NAME = ... } with the name that schemata has";
+inline constexpr std::string_view resource_keys = "write l3 = \"4 ways\" or mb = \"50%\"";
+inline constexpr std::string_view of_namespace = "write pod = \"NAMESPACE/*\"";
+inline constexpr std::string_view of_kubernetes =
+    "rules know pods by name only: write pod = \"NAMESPACE/NAME*\"";
+inline constexpr std::string_view other_controls =
+    "rdtd sets caches and memory bandwidth only; systemd.exec(5) and systemd.resource-control(5) "
+    "have the other limits";
+inline constexpr std::string_view by_domain =
+    "a table maps domains to amounts: l3 = { \"0\" = \"4 ways\", \"*\" = \"2 ways\" }";
+inline constexpr std::string_view as_comment = "use a comment (#), or a key that begins with 'x-'";
+inline constexpr std::string_view commented_out = "remove the table, or comment it out";
+inline constexpr std::string_view mount_options =
+    "mount options belong in a drop-in for sys-fs-resctrl.mount: Options=cdp";
+inline constexpr std::string_view mount_in_mbps =
+    "mount options belong in a drop-in for sys-fs-resctrl.mount: Options=mba_MBps";
+inline constexpr std::string_view no_exporter =
+    "rdtd opens no port; rdtctl metrics prints the metrics for Prometheus";
+inline constexpr std::string_view runtime_settings =
+    "a runtime names the group, which needs no rule here: write [group.NAME]";
+inline constexpr std::string_view groups_of_partition =
+    "a group names its partition: write partition = \"NAME\" in [group.NAME]";
+inline constexpr std::string_view one_policy =
+    "a policy is for the machine that it lies on, all the time: give each machine its files";
+inline constexpr std::string_view all_the_time =
+    "a policy holds all the time and for its machine only: use a timer, or other files";
+inline constexpr std::string_view qos_class = "write unit = \"kubepods-besteffort.slice\"";
+inline constexpr std::string_view it_belongs_in_daemon = "it belongs in [daemon]";
+inline constexpr std::string_view in_a_group = "it belongs in a [group.NAME]";
+inline constexpr std::string_view by_kernel =
+    "the kernel numbers groups by itself: a group has a name only";
+inline constexpr std::string_view no_templates =
+    "a group has all its amounts: there is no inheritance and no template";
+inline constexpr std::string_view an_end =
+    "write l3 = \"4 ways\", mb = \"50%\", or for a guard the range mb = \"10%..100%\"";
+inline constexpr std::string_view words_for_namespace =
+    "namespace ns podnamespace kubernetesnamespace k8snamespace";
+inline constexpr std::string_view words_for_groups =
+    "class classes clos cos groups controlgroup controlgroups resctrl";
+inline constexpr std::string_view in_rule =
+    "write monitor = \"NAME\" in a [[rule]], or monitor_cpus = { NAME = \"0-3\" } in a group";
+inline constexpr std::string_view in_guard =
+    "[guard] is a table of its own; write protected = true in the group that must not suffer";
+inline constexpr std::string_view of_a_scheduler =
+    "a scheduler gives each job a cgroup, see /proc/PID/cgroup: write cgroup = \"**/*ID*\"";
 
-// Where the text of a systemd unit is pasted.
-inline constexpr std::string_view is_unit_file =
-    "this is a unit file of systemd: a policy names the unit in a [[rule]], unit = "
-    "\"NAME.service\"";
+inline constexpr std::string_view of_lxc = "write cgroup = \"/lxc.payload.NAME\"";
+inline constexpr std::string_view is_group_of_rule = "did you mean 'group'?";
+inline constexpr std::string_view on_unsupported = "did you mean 'unsupported'?";
+inline constexpr std::string_view of_schema =
+    "editors take the schema of a comment: #:schema /usr/share/rdtd/rdtd.schema.json";
 
-// What to write for a QoS class of Kubernetes, in small or capital letters; "" for other words.
-[[nodiscard]] std::string hint_for_qos(std::string_view word);
-
-// The hint for an unknown key of a table that has `keys`: what to write instead, or else some of
-// the keys.
-[[nodiscard]] std::string unknown_key_hint(const UnknownKey& unknown,
-                                           std::span<const std::string> keys);
+// Of [[rule]].
+[[nodiscard]] std::span<const Synonym> rows_of_rules();
+// Of [group.NAME], and those of its keys that [partition.NAME] and [io] have too.
+[[nodiscard]] std::span<const Synonym> rows_of_groups();
+// Of the top of a file, of [daemon] and of [pseudo_lock.NAME].
+[[nodiscard]] std::span<const Synonym> rows_of_others();
 
 }  // namespace rdtd

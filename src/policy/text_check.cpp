@@ -10,7 +10,7 @@
 #include "line_meant.hpp"
 #include "plain_value.hpp"
 #include "rdtd/policy/toml_text.hpp"
-#include "synonyms.hpp"
+#include "unknown_key.hpp"
 #include "text_scanner.hpp"
 
 namespace rdtd {
@@ -133,9 +133,12 @@ bool TextScanner::scan_pair(Node table, unsigned depth) {
   const std::string_view key = text_.substr(begin, place_.at - begin);
   if (current() != '=') return fail_after_key(begin, trim(key));
   Node node{};
-  if (!defined(begin, begin + trim(key).size(), names_.define_value(table, parts, place_.line),
-               node))
-    return false;
+  const auto value = names_.define_value(table, parts, place_.line);
+  // "l3.exclusive = true" below l3 = "4 ways".
+  if (!value && value.error().contains("already has a value") && is_key_of_groups(parts.back()))
+    return fail(begin, begin + trim(key).size(), value.error(),
+                fmt::format("it is a key of the table itself: write {} = ...", parts.back()));
+  if (!defined(begin, begin + trim(key).size(), value, node)) return false;
   key_ = parts.back();
   place_.at++;
   skip_blanks();
@@ -266,6 +269,7 @@ bool TextScanner::scan_end_of_line(std::string_view after) {
               is_mark && after_rule ? "write [[rule]]"
               : is_mark             ? "remove it: a line ends without a mark"
               : is_comment          ? "a comment begins with '#'"
+              : found == "{"        ? "remove it, and the '}' at the end: the header is enough"
                                     : rest_hint(key_, value_before(place_.at), found));
 }
 

@@ -16,7 +16,7 @@
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/systemd_unit.hpp"
 #include "runtime_units.hpp"
-#include "synonyms.hpp"
+#include "unknown_key.hpp"
 
 namespace rdtd {
 
@@ -83,6 +83,20 @@ std::string unit_of_file(std::string_view text) {
   if (std::ranges::find(appended, end) != appended.end())
     return fmt::format("{}-{}.service", name, end.substr(1));
   return {};
+}
+
+// ["nginx.service", "php.service"] of "nginx.service:php.service"; of a slice in front, what is in
+// it.
+std::string units_around_colon(std::string_view text) {
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos || text.find(':', colon + 1) != text.npos) return {};
+  const std::string_view front = text.substr(0, colon), rest = text.substr(colon + 1);
+  if (!has_unit_type(front) || rest.empty() || front.starts_with("kubepods")) return {};
+  if (front.ends_with(".slice"))
+    return write(has_unit_type(rest) ? std::string(rest) : fmt::format("{}.service", rest));
+  return has_unit_type(rest)
+             ? fmt::format("write [{}, {}]", rdtd::quoted(front), rdtd::quoted(rest))
+             : "";
 }
 
 // "nginx:service", and "kubepods.slice:cri-containerd:8f2c", a path as runc takes it; "" if there
@@ -219,6 +233,10 @@ Check check_name_of_files(std::string_view text, std::string_view unit, std::str
 }  // namespace
 
 Check check_unit(ConditionKind kind, std::string_view text) {
+  if (text.size() > 2 && text.starts_with('[') && text.ends_with(']') &&
+      has_unit_type(text.substr(1, text.size() - 2)))
+    return never(text, "'[...]' is one of the characters in it",
+                 write(text.substr(1, text.size() - 2)));
   if (const auto character = foreign_character(text))
     return never(
         text,
@@ -233,6 +251,8 @@ Check check_unit(ConditionKind kind, std::string_view text) {
     if (const auto type = misspelt_type(text.substr(dot + 1)))
       return is_service(text, write(fmt::format("{}.{}", text.substr(0, dot), *type)));
   if (auto found = check_desktop(kind, text)) return found;
+  if (std::string hint = units_around_colon(text); !hint.empty())
+    return is_service(text, std::move(hint));
   for (const std::string& meant : {unit_of_file(text), unit_before_colon(text)})
     if (!meant.empty()) return is_service(text, pattern::write_what_is_named(meant));
   if (std::string hint = hint_for_qos(text); kind == ConditionKind::unit && !hint.empty())

@@ -117,7 +117,7 @@ constexpr PolicyAndErrors amount_errors[] = {
     {"[group.a]\nmb = [50, \"8 GB/s\"]\n",
      R"(p.toml:2:7: error: 'mb' must be a string, not an integer
     2 | mb = [50, "8 GB/s"]
-      |       ^~ write "50%"
+      |       ^~ write "50%"; on AMD's processors, 50 is "6.25 GB/s"
 )"},
     {"[group.a]\nl3 = \"L3:0=f;1=3\"\nl2 = \"0=0xf\"\nmb = \"0=50;1=100\"\n",
      R"(p.toml:2:6: error: 'L3:0=f;1=3' is not a cache amount
@@ -128,7 +128,7 @@ p.toml:3:6: error: '0=0xf' is not a cache amount
       |      ^~~~~~~ write { "0" = "0xf" }
 p.toml:4:6: error: '0=50;1=100' is not a bandwidth
     4 | mb = "0=50;1=100"
-      |      ^~~~~~~~~~~~ write { "0" = "50%", "1" = "100%" }
+      |      ^~~~~~~~~~~~ write { "0" = "50%", "1" = "100%" }; on AMD's processors, 50 is "6.25 GB/s"
 )"},
     {"[group.a]\nl3 = \"half\"\nl2 = \"1/4\"\nmb = \"1/3\"\nsmba = \"2/1\"\n",
      R"(p.toml:2:6: error: 'half' is not a cache amount
@@ -170,7 +170,7 @@ p.toml:3:13: error: 'exclusive' must be true, false or "strict", not an integer
     {"[group.a]\nmb = 50\n",
      R"(p.toml:2:6: error: 'mb' must be a string or a table that maps domains to amounts, not an integer
     2 | mb = 50
-      |      ^~ write "50%"
+      |      ^~ write "50%"; on AMD's processors, 50 is "6.25 GB/s"
 )"},
     {"[group.a]\nmb = 2048\n",
      R"(p.toml:2:6: error: 'mb' must be a string or a table that maps domains to amounts, not an integer

@@ -124,7 +124,8 @@ constexpr PolicyAndErrors rows[] = {
     {"[daemon]\nunsupported = true\n",
      "p.toml:2:15: error: 'unsupported' must be a string, not a boolean\n"
      "    2 | unsupported = true\n"
-     "      |               ^~~~ write \"skip\"\n"},
+     "      |               ^~~~ write \"skip\" to leave out what this machine does not have, or "
+     "\"refuse\"\n"},
     {"[daemon]\nlog_level = 7\n",
      "p.toml:2:13: error: 'log_level' must be a string, not an integer\n"
      "    2 | log_level = 7\n"
@@ -219,12 +220,12 @@ constexpr PolicyAndErrors rows[] = {
      "p.toml:3:13: error: 'docker://abc' can never match: it is the ID of a container; 'container' "
      "is its name\n"
      "    3 | container = 'docker://abc'\n"
-     "      |             ^~~~~~~~~~~~~~\n"},
+     "      |             ^~~~~~~~~~~~~~ 'docker ps' or 'crictl ps' shows the names\n"},
     {"[[rule]]\ngroup = \"default\"\ncontainer = 'containerd://x y'\n",
      "p.toml:3:13: error: 'containerd://x y' can never match: it is the ID of a container; "
      "'container' is its name\n"
      "    3 | container = 'containerd://x y'\n"
-     "      |             ^~~~~~~~~~~~~~~~~~\n"},
+     "      |             ^~~~~~~~~~~~~~~~~~ 'docker ps' or 'crictl ps' shows the names\n"},
     {"[[rule]]\ngroup = \"default\"\nname = 'x'\nmonitor = '%u'\n",
      "p.toml:4:11: error: '%u' cannot be the name of a monitoring group\n"
      "    4 | monitor = '%u'\n"

@@ -283,7 +283,7 @@ constexpr PolicyAndErrors own_words[] = {
     {"[group.redis]\nmb_percent = 50\n",
      "p.toml:2:1: error: unknown key 'mb_percent' in [group.redis]\n"
      "    2 | mb_percent = 50\n"
-     "      | ^~~~~~~~~~ did you mean 'mb'?\n"},
+     "      | ^~~~~~~~~~ write mb = \"50%\"\n"},
     {"[group.redis]\ncap = \"4 ways\"\n",
      "p.toml:2:1: error: unknown key 'cap' in [group.redis]\n"
      "    2 | cap = \"4 ways\"\n"
@@ -346,7 +346,7 @@ constexpr PolicyAndErrors own_words[] = {
      "p.toml:4:13: error: 'sha256:abc' can never match: it is an image; 'container' "
      "is the container's name\n"
      "    4 | container = \"sha256:abc\"\n"
-     "      |             ^~~~~~~~~~~~\n"},
+     "      |             ^~~~~~~~~~~~ 'docker ps' or 'crictl ps' shows the names\n"},
     {"[group.redis]\n[[rule]]\ngroup = \"redis\"\npod = \"uid:123\"\n",
      "p.toml:4:7: error: 'uid:123' can never match: it is the UID of a pod; a pod is "
      "NAMESPACE/NAME\n"

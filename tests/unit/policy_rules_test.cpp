@@ -219,7 +219,7 @@ constexpr PolicyAndErrors rule_errors[] = {
     {"[[rule]]\ngroup = \"default\"\nclass = \"x\"\nname = \"x\"\n",
      R"(p.toml:3:1: error: unknown key 'class' in [[rule]]
     3 | class = "x"
-      | ^~~~~ did you mean 'group'?
+      | ^~~~~ 'group' has it already: remove this line, or write a condition such as unit
 )"},
     {"[[rule]]\ngroup = \"default\"\nl3 = \"1 way\"\nname = \"x\"\n",
      R"(p.toml:3:1: error: unknown key 'l3' in [[rule]]

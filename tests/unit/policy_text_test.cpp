@@ -193,7 +193,7 @@ constexpr PolicyAndErrors text_errors[] = {
     {"[group.a]\nMB:0=50;1=100\n",
      R"(p.toml:2:3: error: '=' is missing after the key 'MB'
     2 | MB:0=50;1=100
-      |   ^ this is a line of schemata: in a [group.NAME], write mb = { "0" = "50%", "1" = "100%" }
+      |   ^ this is a line of schemata: in a [group.NAME], write mb = { "0" = "50%", "1" = "100%" }; on AMD's processors, 50 is "6.25 GB/s"
 )"},
     {"*:nginx cpu,memory web/\n",
      R"(p.toml:1:1: error: unexpected '*'; a key must stand here

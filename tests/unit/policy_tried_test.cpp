@@ -18,7 +18,8 @@ constexpr ValueAndFinding values_and_findings[] = {
      "error: 'label=app=x' can never match: rdtd knows no labels; 'container' is the container's "
      "name | 'docker ps --filter LABEL' shows the names"},
     {"container = 'id=abc'",
-     "error: 'id=abc' can never match: it is the ID of a container; 'container' is its name"},
+     "error: 'id=abc' can never match: it is the ID of a container; 'container' is its name | "
+     "'docker ps' or 'crictl ps' shows the names"},
     {"container = 'image=redis'",
      "error: 'image=redis' can never match: it is an image; 'container' is the container's name | "
      "write \"redis\""},
@@ -246,7 +247,8 @@ constexpr ValueAndFinding values_and_findings[] = {
      "error: 'id=\"8f2c1d3e\"' can never match: it is the ID of a container; 'container' is its "
      "name | write cgroup = \"**/*8f2c1d3e*\""},
     {"container = 'id=*'",
-     "error: 'id=*' can never match: it is the ID of a container; 'container' is its name"},
+     "error: 'id=*' can never match: it is the ID of a container; 'container' is its name | "
+     "'docker ps' or 'crictl ps' shows the names"},
     {"container = 'status=running'",
      "error: 'status=running' can never match: the name of a container has no '='"},
     {"container = 'namespace=shop'",
@@ -421,6 +423,9 @@ constexpr PolicyAndErrors policies[] = {
      "    2 | group = \"COS0\"\n"
      "      |         ^~~~~~ class 0 is the group 'default' here\n"},
     {"[group.COS0]\n[[rule]]\ngroup = \"cos0\"\nname = \"x\"\n",
+     "p.toml:1:8: warning: [group.COS0] is not class 0 of the processor\n"
+     "    1 | [group.COS0]\n"
+     "      |        ^~~~ class 0 is [group.default]\n"
      "p.toml:3:9: error: unknown group 'cos0'\n"
      "    3 | group = \"cos0\"\n"
      "      |         ^~~~~~ did you mean 'COS0'?\n"},
@@ -461,7 +466,7 @@ constexpr PolicyAndErrors policies[] = {
     {"[group.web]\nmb = \"50%\"\n[group.web.cache]\nl3 = \"2 ways\"\n",
      "p.toml:3:12: error: unknown key 'cache' in [group.web]\n"
      "    3 | [group.web.cache]\n"
-     "      |            ^~~~~ put l3 under [group.web], or write [group.\"web.cache\"]\n"},
+     "      |            ^~~~~ write l3 = \"2 ways\" in [group.web]\n"},
     {"[group.web]\nl3 = \"4 ways\"\n[group.web.db]\nl3 = \"2 ways\"\n",
      "p.toml:3:12: error: unknown key 'db' in [group.web]\n"
      "    3 | [group.web.db]\n"

@@ -94,7 +94,7 @@ constexpr WordsAndHint words_and_hints[] = {
     // koordinator
     {group, "catRangeStartPercent catRangeEndPercent",
      "write the difference, l3 = \"30%\"; rdtd chooses the place, and \"ways 4-7\" are these ways"},
-    {group, "mbaPercent", "did you mean 'mb'?"},
+    {group, "mbaPercent", "write mb = \"1%\""},
     // pqos, RMD
     {group, "core_ids cores cpu", "did you mean 'cpus'?"},
     {group, "cat_l3 capacity_bitmask", "did you mean 'l3'?"},

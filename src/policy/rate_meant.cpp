@@ -1,0 +1,32 @@
+#include "rate_meant.hpp"
+
+#include <fmt/format.h>
+
+#include "rdtd/base/text.hpp"
+
+namespace rdtd {
+
+// `schemata` has such numbers: MiB/s with the mount option mba_MBps, 1/8 GB/s on AMD's processors.
+std::optional<std::string> rate_without_unit_meant(std::string_view text) {
+  constexpr uint32_t whole = 100;
+  const auto number = parse_unsigned<uint32_t>(text);
+  if (!number || *number <= whole) return std::nullopt;
+  return fmt::format("add a unit: \"{} MiB/s\", or of AMD's schemata \"{:.4g} GB/s\"", *number,
+                     *number / 8.0);
+}
+
+std::string rate_of_amd(int64_t eighths) {
+  return fmt::format("on AMD's processors, {} is \"{:.4g} GB/s\"", eighths,
+                     static_cast<double>(eighths) / 8);
+}
+
+std::string rates_of_amd(std::string_view values) {
+  const size_t sign = values.find('=');
+  const auto number =
+      sign == std::string_view::npos
+          ? std::nullopt
+          : parse_unsigned<uint32_t>(trim(values.substr(sign + 1, values.find(';') - sign - 1)));
+  return number ? "; " + rate_of_amd(*number) : "";
+}
+
+}  // namespace rdtd

@@ -1,0 +1,20 @@
+// Bandwidth as `schemata` has it, without a unit.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace rdtd {
+
+// What to write instead of a number without a unit that is no percentage, such as 2048.
+[[nodiscard]] std::optional<std::string> rate_without_unit_meant(std::string_view text);
+// "on AMD's processors, 80 is "10 GB/s"": schemata counts in 1/8 GB/s there.
+[[nodiscard]] std::string rate_of_amd(int64_t eighths);
+
+// "; on AMD's processors, 80 is "10 GB/s"" of "0=80", the first of a row of schemata, which is
+// percent elsewhere.
+[[nodiscard]] std::string rates_of_amd(std::string_view values);
+
+}  // namespace rdtd
