@@ -132,7 +132,8 @@ std::string nearest_option(const std::string& word, std::initializer_list<const 
         if (const std::string name = name_of(*option); name.starts_with(dashes))
           names.push_back(name.substr(dashes.size()));
   const auto meant = name_meant(given.substr(dashes.size()), names);
-  return meant ? fmt::format("; {}", did_you_mean(fmt::format("--{}", *meant))) : "";
+  const std::string text = fmt::format("--{}", meant.value_or(""));
+  return meant && text != given ? fmt::format("; {}", did_you_mean(text)) : "";
 }
 
 // Few slips are in the first letter, and no slip is to end in the removal of all groups.
@@ -311,6 +312,8 @@ void allow_percent(CLI::Option& option, double least, double most) {
 // What a policy would have, as options.
 static std::string hint_for_option(const AmountError& error) {
   std::string hint = error.hint.empty() ? error.message : error.hint;
+  if (hint.starts_with("write {"))
+    return "an option takes one amount for all domains: write a table of domains in a [group.NAME]";
   if (hint.starts_with("write ["))
     return "an option takes one form of an amount: write one of them";
   for (const std::string_view key : {"l3", "mb"})

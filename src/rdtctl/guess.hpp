@@ -1,6 +1,6 @@
 // The command line while it is rewritten, in this order: its verb (guess_verb.cpp), options
-// (guess_options.cpp) and other words (guess_arguments.cpp; guess_period.cpp for history and
-// blame).
+// (guess_options.cpp) and other words (guess_arguments.cpp; guess_assign.cpp for assign, and
+// guess_period.cpp for history and blame). guess_journal.cpp makes the words of journalctl.
 #pragma once
 
 #include <algorithm>
@@ -63,11 +63,25 @@ class Guess {
 
   [[nodiscard]] bool has_unknown_option() const;
 
+  [[nodiscard]] bool is_verb(const std::string& word) const {
+    return !word.empty() && !is_option(word) && known_(word, "--help").has_value();
+  }
+  [[nodiscard]] std::string word_behind(size_t at) const {
+    return at + 1 < words_.size() ? words_[at + 1] : "";
+  }
+  [[nodiscard]] size_t words_of_option(size_t at, const std::string& of) const;
+  [[nodiscard]] bool are_options_of(size_t verb) const;
+  [[nodiscard]] bool only_reads(const std::string& word) const;
   void find_verb();
+  void rewrite_journal();
   void rewrite_time_of_journal();
   void rewrite_verb();
+  void rewrite_own_options();
+  bool rewrite_leading_option(size_t first);
+  void rewrite_help();
   void split_kind();
   void drop_noun();
+  void drop_show();
   bool rewrite_words(size_t at, size_t count);
   void rewrite_options();
   size_t rewrite_option(size_t at);
@@ -75,13 +89,16 @@ class Guess {
   bool rewrite_value(size_t at);
   size_t rewrite_unknown(size_t at, const std::string& of);
   size_t rewrite_form(size_t at);
+  size_t rewrite_into_value(size_t at, std::string first, std::string value);
   size_t refuse(std::string advice);
   void rewrite_arguments();
   void rewrite_subject();
   void rewrite_pids();
   void rewrite_pod(size_t at);
+  bool rewrite_kind(size_t at);
   void move_behind_verb();
   void drop_fillers_of_assign();
+  bool refuse_condition();
   void rewrite_assign();
   [[nodiscard]] bool is_group_before_command(size_t at) const;
   void rewrite_run();

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <iterator>
 #include <system_error>
 
 #include "guess.hpp"
@@ -25,25 +24,6 @@ bool is_pod(const std::string& word) {
   return slash != std::string::npos && slash > 0 && slash + 1 < word.size() &&
          word.find('/', slash + 1) == std::string::npos && word.front() != '.' &&
          !has_unit_type(word);
-}
-
-std::string neither_pid_nor_unit(const std::string& word) {
-  return fmt::format(
-      "'{0}' is neither a PID nor a unit with its type, such as '{0}.service'; a [[rule]] with "
-      "name = \"{1}\" matches processes by name",
-      word, comm_of(word));
-}
-
-std::string instead_of_path(const std::string& path) {
-  const std::string last = path.substr(path.rfind('/') + 1);
-  const std::string is_path = fmt::format("'{}' is a path, neither a PID nor a unit", path);
-  if (has_unit_type(last)) return fmt::format("{}: write {}", is_path, last);
-  const std::string_view below_root = std::string_view(path).substr(1);
-  if (below_root.starts_with("proc/")) return is_path + ": write the PID alone";
-  if (below_root.starts_with("sys/"))
-    return is_path + ": [[rule]] with cgroup = \"/...\", as /proc/PID/cgroup has it";
-  return fmt::format("{}: [[rule]] with exe = \"{}\" matches the processes of an executable",
-                     is_path, path.starts_with('/') ? path : "/.../" + last);
 }
 
 }  // namespace
@@ -74,6 +54,27 @@ void Guess::rewrite_pod(size_t at) {
     insert(at, "--pod");
 }
 
+// "unit/x.service" and "vm/web", as kubectl has them; whether `at` has one of these kinds.
+bool Guess::rewrite_kind(size_t at) {
+  const std::string word = words_[at];
+  const size_t slash = word.find('/');
+  if (slash == 0 || slash == std::string::npos || slash + 1 == word.size()) return false;
+  const std::string kind = word.substr(0, slash), name = word.substr(slash + 1);
+  if (is_one_of(kind, {"vm", "domain"})) {
+    advice_ = meaning_of_verb("explain vm")->sentence;
+  } else if (is_digits(kind) && is_digits(name)) {
+    advice_ = fmt::format("explain takes one PID: rdtctl explain {}", name);
+  } else if (is_one_of(kind, {"pid", "process", "proc"})) {
+    words_[at] = name;
+  } else if (is_one_of(kind, {"unit", "service", "container"})) {
+    words_[at] = name;
+    insert(at, kind == "container" ? "--container" : "--unit");
+  } else {
+    return false;
+  }
+  return true;
+}
+
 // A bare word that is no PID is a unit; watch has both behind an option, explain and assign take a
 // PID bare.
 void Guess::rewrite_subject() {
@@ -81,86 +82,25 @@ void Guess::rewrite_subject() {
   if (!pid_needs_option) rewrite_pids();
   if (ended()) return;
   const std::vector<size_t> bare = arguments();
-  if (bare.size() > 1 && !has_unknown_option())
-    advice_ = fmt::format("{} takes one PID or one unit", verb());
+  if (bare.size() > 1 && !has_unknown_option()) {
+    const std::string& first = words_[bare.front()];
+    const bool is_command = verb() == "explain" && !is_digits(first) && !has_unit_type(first);
+    advice_ = fmt::format("{} takes one PID or one unit{}", verb(),
+                          is_command ? "; of a command: rdtctl explain --cmdline \"COMMAND\"" : "");
+  }
   if (bare.size() != 1) return;
   if (is_list_of_numbers(words_[bare.front()]))
     advice_ = fmt::format("{} takes one PID", verb());
   else if (verb() == "explain" && words_[bare.front()] == "guard")
     words_[bare.front()] = "--guard";
+  else if (verb() == "explain" && rewrite_kind(bare.front()))
+    return;
   else if (verb() == "explain" && is_pod(words_[bare.front()]))
     rewrite_pod(bare.front());
   else if (!is_digits(words_[bare.front()]))
     insert(bare.front(), "--unit");
   else if (pid_needs_option)
     insert(bare.front(), "--pid");
-}
-
-// "assign 1 to redis", "assign redis unit x.service": words that lead to the next one. A group may
-// have such a name: the only name that is left stays, and so does the last word.
-void Guess::drop_fillers_of_assign() {
-  const std::ptrdiff_t needed = given({"-g", "--group"}) ? 0 : 1;
-  const auto drop = [&](std::initializer_list<std::string_view> fillers) {
-    std::vector<size_t> bare = arguments();
-    auto names = std::ranges::count_if(bare, [&](size_t at) { return !is_digits(words_[at]); });
-    for (size_t i = bare.size(); i > 1 && bare.size() > 2 && names > needed; i--)
-      if (is_one_of(words_[bare[i - 2]], fillers)) {
-        erase(bare[i - 2]);
-        bare = arguments();
-        names--;
-      }
-  };
-  drop({"to", "in", "into"});  // first: "assign 1 to service"
-  drop({"unit", "service", "pid", "process"});
-}
-
-// "assign GROUP PID" and "assign PID GROUP": the word that is no number is the group. "assign GROUP
-// UNIT" and "assign UNIT GROUP": a unit has its type, or stands where the group is given.
-void Guess::rewrite_assign() {
-  rewrite_pids();
-  if (ended()) return;
-  drop_fillers_of_assign();
-  const std::vector<size_t> bare = arguments();
-  std::vector<size_t> names;
-  std::ranges::copy_if(bare, std::back_inserter(names),
-                       [&](size_t at) { return !is_digits(words_[at]); });
-  const bool has_group = given({"-g", "--group"}), has_unit = given({"-u", "--unit"});
-  if (const auto path = std::ranges::find_if(names,
-                                             [&](size_t at) {
-                                               return words_[at].starts_with('/') ||
-                                                      words_[at].starts_with("./") ||
-                                                      words_[at].starts_with("~/");
-                                             });
-      path != names.end()) {
-    advice_ = instead_of_path(words_[*path]);
-    return;
-  }
-  const auto is_unit = [&](size_t at) { return has_unit_type(words_[at]); };
-  // A group can have such a name.
-  const bool can_be_group = !has_group && names.size() == 1;
-  if (!can_be_group &&
-      std::ranges::any_of(names, [&](size_t at) { return is_list_of_numbers(words_[at]); })) {
-    advice_ = "several PIDs are separate words: 'rdtctl assign -g GROUP 1 2'";
-    return;
-  }
-  if (names.size() == 2 && bare.size() == 2 && !has_group && !has_unit) {
-    const bool first = is_unit(names[0]);
-    if (first == is_unit(names[1])) {
-      advice_ = neither_pid_nor_unit(words_[names[1]]);
-      return;
-    }
-    insert(names[1], first ? "-g" : "--unit");
-    insert(names[0], first ? "--unit" : "-g");
-  } else if (names.size() == 1 && bare.size() == 1 && has_group && !has_unit) {
-    // Of a word without a type, systemd knows whether there is such a service.
-    if (const std::string& word = words_[names[0]];
-        !is_unit(names[0]) && !has_wildcard(word) && !is_known_unit(complete_unit_name(word)))
-      advice_ = neither_pid_nor_unit(word);
-    else
-      insert(names[0], "--unit");
-  } else if (names.size() == 1 && !has_group) {
-    insert(names[0], "-g");
-  }
 }
 
 // The word at `at` names the group and begins no command: suggest takes no command without a group;
@@ -195,7 +135,8 @@ void Guess::rewrite_run() {
 // apply and reload.
 void Guess::rewrite_load() {
   if (std::erase_if(words_, [](const std::string& word) {
-        return is_one_of(word, {"--dry-run", "-n", "--check"}) || word.starts_with("--dry-run=");
+        return is_one_of(word, {"--dry-run", "-n", "--check", "--plan", "--what-if"}) ||
+               word.starts_with("--dry-run=");
       }) > 0) {
     find_verb();
     words_[verb_] = "plan";
@@ -215,11 +156,16 @@ void Guess::rewrite_import() {
     return is_one_of(
         word, {"pqos", "goresctrl", "cgrules", "cgrules.conf", "libvirt", "containerd", "crio"});
   };
+  std::error_code unknown;
   const bool kind = (from && bare.size() == 1 && is_kind(words_[bare.front() - 1])) ||
-                    (!from && bare.size() == 2 && is_kind(words_[bare.front()]));
+                    (!from && bare.size() == 2 && is_kind(words_[bare.front()])) ||
+                    (!from && bare.size() == 1 && is_kind(words_[bare.front()]) &&
+                     !std::filesystem::exists(words_[bare.front()], unknown));
   if (kind)
     advice_ = fmt::format("'{}': {}", words_[from ? bare.front() - 1 : bare.front()],
                           meaning_of_option("import", "--format")->sentence);
+  else if (!from && bare.size() == 2 && is_kind_of_group(words_[bare.front()]))
+    advice_ = meaning_of_option("import", "--group")->sentence;
   else if (!from && bare.size() == 1)
     insert(bare.front(), "--from");
 }
@@ -246,8 +192,9 @@ void Guess::rewrite_snapshot() {
   const std::vector<size_t> bare = arguments();
   if (bare.size() > 1 && is_one_of(words_[bare.front()], {"create", "save", "take", "make"}))
     erase(bare.front());
-  else if (!bare.empty() && is_one_of(words_[bare.front()], {"list", "ls", "restore", "load",
-                                                             "delete", "rm", "show", "create"}))
+  else if (!bare.empty() &&
+           is_one_of(words_[bare.front()], {"list", "ls", "restore", "load", "delete", "rm", "show",
+                                            "create", "save", "take", "make"}))
     advice_ = fmt::format(
         "'snapshot {}': a snapshot is a directory like others: rdtctl snapshot DIR makes one, and "
         "rdtctl --resctrl DIR plan reads it",

@@ -9,7 +9,11 @@ namespace rdtd {
 
 namespace {
 
-// What "-o", "--output" and "--format" of other tools are followed by.
+bool is_form_option(std::string_view name) {
+  return is_one_of(name, {"-o", "--output", "--format", "--output-format"});
+}
+
+// What they are followed by.
 bool is_output(std::string_view form) {
   return is_one_of(form, {"json", "json-pretty", "text", "table", "wide"});
 }
@@ -127,29 +131,50 @@ size_t Guess::rewrite_option(size_t at) {
   return rewrite_unknown(at, of);
 }
 
+// "--since=-{}" and "--pid=#" with the value of the option at `at`. Of "--last 2 hours", it has two
+// words, and of "--last hour" it is one hour.
+size_t Guess::rewrite_into_value(size_t at, std::string first, std::string value) {
+  const std::string name = option_name(words_[at]);
+  const bool is_joined = words_[at] != name;
+  if (!is_joined && value.empty()) return refuse(fmt::format("{} requires a value", name));
+  size_t count = is_joined ? 0 : 1;
+  if (first.ends_with("-{}")) {
+    if (const size_t more = is_joined ? 0 : words_of_time(at + 1); more > 1) {
+      join_time(at + 1, more, "");
+      value = words_[at + 1];
+    }
+    if (!is_digits(value) && !is_span(value)) value.insert(0, "1");
+  }
+  if (const size_t sign = first.find('#'); sign != std::string::npos) first.replace(sign, 1, value);
+  words_[at] = with_value(first, value, "");
+  erase(at + 1, count);
+  return at + 1;
+}
+
 // An option that neither the verb nor rdtctl has.
 size_t Guess::rewrite_unknown(size_t at, const std::string& of) {
   const std::string word = words_[at];
   const std::string name = option_name(word);
   const std::string next = at + 1 < words_.size() ? words_[at + 1] : "";
   const bool is_joined = word != name;
-  auto meaning = meaning_of_option(of, word);
+  const std::string value = is_joined ? word.substr(name.size() + 1) : is_option(next) ? "" : next;
+  auto meaning = meaning_of_option(of, word, value);
   const bool whole = meaning.has_value();
-  if (!meaning) meaning = meaning_of_option(of, name);
-  const bool form = is_one_of(word, {"-o", "--output", "--format"}) && !next.empty();
+  if (!meaning) meaning = meaning_of_option(of, name, value);
+  const bool form = is_form_option(word) && !next.empty();
   if (form && (!meaning || (!meaning->sentence.empty() && is_output(next))))
     return rewrite_form(at);
   // "--output=yaml"
-  if (!meaning && is_joined && is_one_of(name, {"-o", "--output", "--format"}))
+  if (!meaning && is_joined && name == "--output-format") {
+    words_[at].replace(0, name.size(), "--output");
+    return rewrite_unknown(at, of);
+  }
+  if (!meaning && is_joined && is_form_option(name))
     return refuse(fmt::format("'{}': the output is text, or JSON with -o json", word));
   if (!meaning) return at + 1;
-  if (!meaning->sentence.empty()) {
-    const std::string value = is_joined         ? word.substr(name.size() + 1)
-                              : is_option(next) ? ""
-                                                : next;
+  if (!meaning->sentence.empty())
     return refuse(fmt::format("'{}'{}: {}", name, of.empty() ? "" : " of " + of,
                               with_value(meaning->sentence, value, "GROUP")));
-  }
   const std::string first = meaning->words.empty() ? "" : meaning->words.front();
   if (first == "+" && at > verb_ && word.size() > name.size() + 1) {
     words_[at] = word.substr(name.size() + 1);
@@ -160,29 +185,24 @@ size_t Guess::rewrite_unknown(size_t at, const std::string& of) {
     if (at < verb_) verb_--;
     return first.empty() ? at : at + 1;
   }
-  if (first.contains("{}")) {
-    if (!is_joined && next.empty()) return refuse(fmt::format("{} requires a value", name));
-    words_[at] = with_value(first, is_joined ? word.substr(name.size() + 1) : next, "");
-    if (!is_joined) erase(at + 1);
-    return at + 1;
-  }
+  if (first.find_first_of("{#") != std::string::npos) return rewrite_into_value(at, first, value);
   words_[at] = first + (whole || !is_joined ? "" : word.substr(name.size()));
   return at + (takes_next(words_[at]) ? 2 : 1);
 }
 
-// "--json list": an option of the verb, before it.
+// "--names list", "--interval 5 top": options of the verb, before it.
 void Guess::move_behind_verb() {
   for (size_t at = 0; at < verb_ && verb_ < words_.size();) {
-    const std::string name = option_name(words_[at]);
-    const bool movable = is_option(words_[at]) && !known_("", name) && known_(verb(), name) &&
-                         !*known_(verb(), name);
-    if (!movable) {
-      at += is_option(words_[at]) && takes_word_at(at) ? 2 : 1;
+    const bool option = is_option(words_[at]),
+               own = known_("", option_name(words_[at])).has_value();
+    const size_t count = option && !own ? words_of_option(at, verb()) : 0;
+    if (count == 0 || at + count > verb_) {
+      at += option && takes_word_at(at) ? 2 : 1;
       continue;
     }
-    std::string option = words_[at];
-    erase(at);
-    insert(verb_--, std::move(option));
+    const auto place = [&](size_t of) { return words_.begin() + static_cast<std::ptrdiff_t>(of); };
+    std::rotate(place(at), place(at + count), place(verb_ + 1));
+    verb_ -= count;
   }
 }
 

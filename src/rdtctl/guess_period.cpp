@@ -66,7 +66,8 @@ void Guess::join_time(size_t at, size_t count, const std::string& option) {
 // "1h", "last hour", "since 1 hour ago" at `at`, and the end of the period behind its begin.
 bool Guess::rewrite_time(size_t at) {
   const bool more = at + 1 < words_.size();
-  if (words_[at] == "last" && more && !words_of_time(at + 1) && is_span("1" + words_[at + 1]))
+  if (is_one_of(words_[at], {"last", "past"}) && more && !words_of_time(at + 1) &&
+      is_span("1" + words_[at + 1]))
     words_[at + 1].insert(0, "1");
   std::string option(option_meant(words_[at]));
   if ((words_[at] == "last" || !option.empty()) && more && words_of_time(at + 1) > 0) erase(at);
@@ -92,6 +93,8 @@ std::string Guess::refusal_of_group(const std::string& group, size_t at) const {
                        word);
   if (is_one_of(word, {"since", "until"}) && at + 1 < words_.size())
     if (const auto time = parse_time(words_[at + 1], 0); !time) return time.error();
+  if (is_one_of(word, {"this", "last", "past"}) && at + 1 < words_.size())
+    if (const auto time = parse_time(word + " " + words_[at + 1], 0); !time) return time.error();
   return group.empty()
              ? ""
              : fmt::format("{0} takes one GROUP: 'rdtctl {0} {1}'; without one it shows all",
@@ -102,8 +105,8 @@ std::string Guess::refusal_of_group(const std::string& group, size_t at) const {
 bool Guess::drop_filler(size_t at) {
   const bool alone = at + 1 == words_.size() || is_option(words_[at + 1]);
   if (is_one_of(words_[at], {"all", "everything"}) ||
-      (!alone &&
-       (is_kind_of_group(words_[at]) || is_one_of(words_[at], {"on", "of", "for", "in"})))) {
+      (!alone && (is_kind_of_group(words_[at]) ||
+                  is_one_of(words_[at], {"on", "of", "for", "in", "by", "who"})))) {
     erase(at);
     return true;
   }
@@ -132,7 +135,8 @@ void Guess::rewrite_period() {
       advice_ = fmt::format("{} shows what was; 'rdtctl top' shows what is now", verb());
     } else if (is_file || rewrite_time(at)) {
       continue;
-    } else if (drop_filler(at)) {
+    } else if (drop_filler(at) || (word == "-" && words_of_time(at + 1) > 0)) {
+      if (word == "-") erase(at);
       at--;
     } else if (!has_group && !given({"--replay"}) && can_be_group(word)) {
       advice_ = refusal_of_group(group, at);

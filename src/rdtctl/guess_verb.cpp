@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <filesystem>
+#include <system_error>
 
 #include "guess.hpp"
 #include "time_point.hpp"
@@ -29,7 +31,8 @@ std::vector<size_t> Guess::bare_words(size_t begin) const {
   for (size_t i = begin; i < words_.size() && words_[i] != "--"; i++) {
     if (!is_option(words_[i]))
       out.push_back(i);
-    else if (takes_word_at(i) || is_one_of(words_[i], {"-o", "--output", "--format"}))
+    else if (takes_word_at(i) ||
+             is_one_of(words_[i], {"-o", "--output", "--format", "--output-format"}))
       i++;
   }
   return out;
@@ -40,17 +43,68 @@ bool Guess::given(std::initializer_list<std::string_view> options) const {
       words_, [&](const std::string& word) { return is_one_of(option_name(word), options); });
 }
 
+// How many words the option at `at` has before its verb; 0 if neither the verb nor rdtctl has it.
+size_t Guess::words_of_option(size_t at, const std::string& of) const {
+  const std::string name = option_name(words_[at]);
+  if (known_("", name)) return takes_word_at(at) ? 2 : 1;
+  auto takes = known_(of, name);
+  if (const auto meaning = takes ? std::nullopt : meaning_of_option(of, name, word_behind(at));
+      meaning && meaning->sentence.empty()) {
+    const std::string first = meaning->words.empty() ? "" : meaning->words.front();
+    takes = first == "+" || first.find_first_of("{#") != std::string::npos ||
+            (!first.empty() && known_(of, first).value_or(false));
+  }
+  if (!takes) return 0;
+  return *takes && !words_[at].contains('=') ? 2 : 1;
+}
+
+// Whether all words before the verb at `verb` are options of it, or of rdtctl.
+bool Guess::are_options_of(size_t verb) const {
+  size_t at = 0;
+  while (at < verb) {
+    const size_t count = is_option(words_[at]) ? words_of_option(at, words_[verb]) : 0;
+    if (count == 0) return false;
+    at += count;
+  }
+  return at == verb;
+}
+
+// "--interval 5 top": what a verb's options take is known only with the verb.
 void Guess::find_verb() {
+  for (verb_ = 0; verb_ < words_.size() && words_[verb_] != "--"; verb_++)
+    if (is_verb(words_[verb_]) && are_options_of(verb_)) return;
+  verb_ = words_.size();
   const std::vector<size_t> bare = bare_words(0);
   verb_ = bare.empty() ? words_.size() : bare.front();
+}
+
+// Whether the word stands for a verb that changes nothing and executes nothing.
+bool Guess::only_reads(const std::string& word) const {
+  std::string meant = word;
+  if (const auto meaning = is_verb(word) ? std::nullopt : meaning_of_verb(word)) {
+    if (meaning->words.empty()) return true;
+    meant = meaning->words.front();
+  } else if (!is_verb(word)) {
+    return is_one_of(word, {"log", "logs", "journal"});
+  }
+  return !is_one_of(meant, {"apply", "reload", "adopt", "reset", "assign", "run", "edit", "init",
+                            "snapshot", "record", "bench", "suggest"});
 }
 
 // Whether the words from `at` on mean something.
 bool Guess::rewrite_words(size_t at, size_t count) {
   if (at + count > words_.size()) return false;
   std::string guess = words_[at];
-  if (count == 2) guess += " " + words_[at + 1];
-  const auto meaning = meaning_of_verb(guess);
+  std::error_code unknown;
+  if (count == 2) {
+    // "check policy": a file of that name is meant first.
+    const bool takes_files = is_one_of(guess, {"check", "plan", "import"});
+    if (takes_files && std::filesystem::exists(words_[at + 1], unknown)) return false;
+    guess += " " + words_[at + 1];
+  }
+  auto meaning = meaning_of_verb(guess);
+  if (count == 1 && !word_behind(at).empty() && !is_option(word_behind(at)))
+    if (auto with_word = meaning_of_verb(guess + " *")) meaning = std::move(with_word);
   if (!meaning) return false;
   if (!meaning->sentence.empty()) {
     const std::string next = at + count < words_.size() ? words_[at + count] : "";
@@ -76,71 +130,97 @@ void Guess::split_kind() {
 
 // "rdt list", "system info": programs with verbs for several kinds of thing name the kind first.
 void Guess::drop_noun() {
-  static constexpr std::array<std::string_view, 18> nouns = {
-      "rdt",   "rdtd",    "resctrl", "qos",     "system", "container",
-      "node",  "machine", "daemon",  "service", "group",  "groups",
-      "class", "classes", "policy",  "config",  "cache",  "systemctl"};
+  static constexpr std::array<std::string_view, 19> nouns = {
+      "rdt",     "rdtd",    "resctrl", "qos",     "system",   "container", "get",
+      "node",    "machine", "daemon",  "service", "group",    "groups",    "class",
+      "classes", "policy",  "config",  "cache",   "systemctl"};
   if (verb_ + 1 >= words_.size() || std::ranges::find(nouns, verb()) == nouns.end()) return;
   const std::string& next = words_[verb_ + 1];
-  if (known_(next, "--help") || meaning_of_verb(next)) erase(verb_);
+  if (verb() == "get" && !only_reads(next)) return;
+  if (is_verb(next) || meaning_of_verb(next)) erase(verb_);
 }
 
-// "logs --since 1h": journalctl takes "-1h".
-void Guess::rewrite_time_of_journal() {
-  for (size_t at = 0; at < program_.size(); at++) {
-    const std::string name = option_name(program_[at]);
-    if (!is_one_of(name, {"--since", "--until", "-S", "-U"})) continue;
-    const bool apart = name == program_[at];
-    if (apart && at + 1 == program_.size()) return;
-    std::string& word = program_[at + apart];
-    const size_t begin = apart ? 0 : name.size() + 1;
-    if (is_span(word.substr(begin)) && !is_digits(word.substr(begin))) word.insert(begin, "-");
+// "show history redis", "show log": what a verb of its own shows. A word alone can be a group.
+void Guess::drop_show() {
+  if (!is_one_of(verb(), {"show", "describe", "inspect", "get", "display", "view"})) return;
+  const std::vector<size_t> bare = arguments();
+  if (bare.empty() || bare.front() != verb_ + 1) return;
+  const std::string& next = words_[bare.front()];
+  if (meaning_of_verb(fmt::format("{} {}", verb(), next))) return;
+  const bool is_journal = is_one_of(next, {"log", "logs", "journal"});
+  if (is_journal || (bare.size() > 1 && only_reads(next))) erase(verb_);
+}
+
+// "--sysfs machine list": options of rdtctl itself.
+void Guess::rewrite_own_options() {
+  for (size_t at = 0; at < words_.size() && is_option(words_[at]); at++) {
+    const std::string name = option_name(words_[at]);
+    if (known_("", name)) {
+      at += takes_word_at(at) ? 1 : 0;
+    } else if (const auto meaning = meaning_of_option("", name, word_behind(at));
+               meaning && meaning->words.size() == 1 && known_("", meaning->words.front())) {
+      words_[at].replace(0, name.size(), meaning->words.front());
+      at += takes_word_at(at) ? 1 : 0;
+    }
+  }
+}
+
+// An option in the verb's place: "-s" of pqos, "--validate". Whether there is nothing more to do.
+bool Guess::rewrite_leading_option(size_t first) {
+  const std::string word = words_[first];
+  if (word == "-t" && (word_behind(first).contains('=') || is_digits(word_behind(first)))) {
+    // rdtset's classes, and the seconds that pqos -m runs.
+    const std::string& value = words_[first + 1];
+    advice_ = value.contains('=')
+                  ? fmt::format("'-t': {}", meaning_of_option("run", "-t")->sentence)
+                  : fmt::format("'-t {0}': 'rdtctl top -d {0}' refreshes so often", value);
+    return true;
+  }
+  if (rewrite_words(first, 2) || rewrite_words(first, 1)) return true;
+  const std::string bare = word.substr(std::min<size_t>(word.find_first_not_of('-'), word.size()));
+  // "--dry-run apply" has a verb too.
+  const bool stands_for_verb = word.starts_with("--") && !known_("", word) &&
+                               !meaning_of_option("", word) && !is_verb(verb()) &&
+                               (is_verb(bare) || meaning_of_verb(bare));
+  if (!stands_for_verb) return false;
+  if (only_reads(bare))
+    words_[first] = bare;
+  else
+    advice_ = fmt::format("'{}': a verb has no dashes: rdtctl {}", word, bare);
+  return ended();
+}
+
+void Guess::rewrite_help() {
+  for (const size_t at : arguments()) {
+    auto meaning = meaning_of_verb("help " + words_[at]);
+    if (!meaning) meaning = meaning_of_verb(words_[at]);
+    if (meaning && !meaning->words.empty()) words_[at] = meaning->words.front();
+    if (meaning && !meaning->sentence.empty())
+      advice_ = fmt::format("'{}': {}", words_[at], meaning->sentence);
   }
 }
 
 void Guess::rewrite_verb() {
   verb_ = words_.size();
+  rewrite_own_options();
   size_t first = 0;
   while (first < words_.size() && is_option(words_[first]) && known_("", words_[first]))
     first += takes_word_at(first) ? 2 : 1;
   if (first < words_.size() && words_[first] == "--") erase(first);
   if (first < words_.size() && words_[first] == "rdtctl") erase(first);  // pasted
-  if (first + 1 < words_.size() && words_[first] == "-t" &&
-      (words_[first + 1].contains('=') || is_digits(words_[first + 1]))) {
-    // rdtset's classes, and the seconds that pqos -m runs.
-    advice_ = words_[first + 1].contains('=')
-                  ? fmt::format("'-t': {}", meaning_of_option("run", "-t")->sentence)
-                  : fmt::format("'-t {}': 'rdtctl top -d {}' refreshes so often", words_[first + 1],
-                                words_[first + 1]);
-    return;
-  }
-  // "-s" and the like stand for a verb.
-  if (first < words_.size() && is_option(words_[first]) &&
-      (rewrite_words(first, 2) || rewrite_words(first, 1)))
-    return;
   find_verb();
+  const bool has_verb = is_verb(verb()) && are_options_of(verb_);
+  if (first < words_.size() && is_option(words_[first]) && !has_verb &&
+      rewrite_leading_option(first))
+    return;
+  if (!has_verb) find_verb();
   split_kind();
-  if (is_one_of(verb(), {"log", "logs", "journal"})) {
-    program_ = {"journalctl", "-u", "rdtd"};
-    program_.insert(program_.end(), words_.begin() + static_cast<std::ptrdiff_t>(verb_) + 1,
-                    words_.end());
-    rewrite_time_of_journal();
-    // "logs redis": those lines that have the word. A number is how many, a match has a '='.
-    if (const size_t at = verb_ + 1; at < words_.size() && !is_option(words_[at]) &&
-                                     !words_[at].contains('=') && words_[at] != "rdtd")
-      program_.insert(program_.begin() + 3, is_digits(words_[at]) ? "-n" : "-g");
-  } else if (verb() == "help") {
-    for (const size_t at : arguments()) {
-      auto meaning = meaning_of_verb("help " + words_[at]);
-      if (!meaning) meaning = meaning_of_verb(words_[at]);
-      if (meaning && !meaning->words.empty()) words_[at] = meaning->words.front();
-      if (meaning && !meaning->sentence.empty())
-        advice_ = fmt::format("'{}': {}", words_[at], meaning->sentence);
-    }
-  } else if (!rewrite_words(verb_, 2)) {
-    drop_noun();
-    if (!rewrite_words(verb_, 2)) (void)rewrite_words(verb_, 1);
-  }
+  drop_show();
+  if (is_one_of(verb(), {"log", "logs", "journal"})) return rewrite_journal();
+  if (verb() == "help") return rewrite_help();
+  if (rewrite_words(verb_, 2)) return;
+  drop_noun();
+  if (!rewrite_words(verb_, 2)) (void)rewrite_words(verb_, 1);
 }
 
 void Guess::understand() {

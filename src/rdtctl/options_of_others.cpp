@@ -1,6 +1,10 @@
 // The options of other tools: a table. guess_options.cpp applies it.
 #include <array>
+#include <filesystem>
+#include <system_error>
 
+#include "rdtd/base/text.hpp"
+#include "time_point.hpp"
 #include "words_of_others.hpp"
 
 namespace rdtd {
@@ -8,8 +12,9 @@ namespace rdtd {
 namespace {
 
 struct OptionGuess {
-  std::string_view verbs;    // with spaces between them; "*": each that has no row of its own
-  std::string_view guesses;  // with spaces between them
+  std::string_view verbs;    // with spaces between them; "*": each that has no row of its own;
+                             // "rdtctl": none
+  std::string_view guesses;  // with spaces between them; "-p=": with a '=' in its value
   std::string_view words;
   std::string_view sentence = {};
 };
@@ -25,11 +30,16 @@ constexpr std::string_view one_file =
     "'rdtctl check FILE' checks one file, and --root DIR reads those of DIR/etc/rdtd";
 
 constexpr auto option_guesses = std::to_array<OptionGuess>({
-    {"top", "--iterations --count", "-n"},
+    {"rdtctl", "-r -R", "--root"},
+    {"rdtctl", "--system", ""},
+    {"top", "--iterations --count --limit", "-n"},
+    {"top", "-f --file -r --read --input -i", "--play"},
     {"top", "--no-stream", "-n1"},
     {"top", "-a --all", ""},
     {"top", "-k", "--sort"},
     {"top", "--replay", "--play"},
+    {"top", "--output", "",
+     "it prints text: rdtctl top -b > FILE; 'rdtctl record FILE' keeps samples"},
     {"top", "-g --group --filter", "", "top shows all groups; 'rdtctl show GROUP' shows one"},
     {"top", "-c -H -E -e -I -S -w", "",
      "top shows what groups use; 'rdtctl watch --pid PID' shows one process"},
@@ -38,17 +48,31 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"top", "-i --delay --seconds", "-d"},
     {"top", "-s --sort-by --order", "--sort"},
     {"watch", "-i -n --delay --seconds", "-d"},
+    {"watch", "-p --process --name --comm", "--pid=#"},
     {"watch", "-p", "--pid"},
+    {"watch explain assign", "--service", "--unit"},
+    {"watch explain assign", "--slice", "--unit={}.slice"},
+    {"watch explain assign", "--scope", "--unit={}.scope"},
+    {"watch explain assign", "--slice --scope", "--unit"},
+    {"watch", "--pod --container --vm", "",
+     "watch takes a PID or a unit: 'systemctl status PID' names the unit of a process"},
+    {"watch", "--count --once", "", "it refreshes until q is pressed: timeout 10 rdtctl watch ..."},
     {"watch explain assign", "-u", "--unit"},
     {"watch status", "-g --group", "",
      "'rdtctl show {}' shows one group, 'rdtctl top' what all use"},
     {"layout plan metrics", "-g --group", "", shows_all_groups},
     {"layout", "--html --svg --png -o --output", "", "it draws with letters; -j has the masks"},
+    {"layout", "-f --file --policy --config -c", "",
+     "it draws the policy of /etc/rdtd; 'rdtctl plan FILE' tries a file"},
+    {"explain", "-f --file --policy --config", "",
+     "it tries the rules of /etc/rdtd, and with --root DIR those of DIR/etc/rdtd"},
+    {"layout", "-a --all", ""},
     {"layout", "--ascii --no-unicode", "", "LC_ALL=C rdtctl layout draws in ASCII"},
     {"layout", "--live --current --now", "",
      "its last row is what the kernel says now, and 'rdtctl list' has the groups of now"},
     {"layout info", "--domain --domains", "", "it shows all domains"},
     {"layout", "--l2 --l3 --cache --resource", "", "it shows all caches"},
+    {"info", "--l2 --l3 --mb --resource --groups --closids --rmids", "", "it shows all resources"},
     {"info", "--caches --cache --cpu --monitoring", ""},
     {"*", "--width", "", "COLUMNS=80 in the environment sets the width"},
     {"doctor", "-a --all --check", ""},
@@ -57,36 +81,62 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"status", "-n --lines", "", "status prints no log; 'rdtctl logs -n NUMBER' does"},
     {"bench", "--repeats --runs --iterations -n", "--rounds"},
     {"bench", "--for --duration", "--seconds"},
+    {"bench", "--report", "--html"},
+    {"bench", "--bandwidth --max-bandwidth", "--ceiling"},
+    {"bench", "--latency", "--probe=latency"},
+    {"bench", "--timer --cyclictest", "--probe=timer"},
+    {"bench", "--output", "", "it prints text, or JSON with -j; --html FILE writes pictures"},
     {"bench", "--warmup", "", "the first round is never counted"},
     {"bench suggest", "-c --cpu --cores", "--cpus"},
     {"suggest", "--rounds --runs --iterations -n", "--repeats"},
     {"suggest", "--seconds --duration", "--for"},
+    {"suggest", "--bandwidth --mba --membw", "--mb"},
+    {"suggest", "--time", "--for"},
+    {"suggest", "-p --pid -u --unit", "",
+     "it measures a command, or the tasks of -g GROUP: 'rdtctl assign -g GROUP PID' moves one "
+     "there"},
+    {"suggest", "--min-ways --max-ways", "", "--ways LIST measures these numbers of ways only"},
     {"suggest", "--l3 --llc --cache", ""},
     {"suggest", "--apply", "", "it prints a policy: 'rdtctl edit' puts it in force"},
-    {"history blame", "--from --start --begin", "--since"},
-    {"history blame", "--to --end", "--until"},
+    {"history blame", "-f --file -i --input -r --read --record", "+"},
+    {"history blame", "--from --start --begin --after", "--since"},
+    {"history blame", "--to --end --before", "--until"},
+    {"history blame", "--days", "--since=-{}d"},
+    {"history blame", "--hours", "--since=-{}h"},
+    {"history blame", "--minutes --mins", "--since=-{}min"},
     {"history blame", "--last --range --period -t --for --duration", "--since=-{}"},
+    {"history blame", "--last --range --period -t --duration", "--since"},
+    {"history blame", "-b --boot", "", "--since \"$(uptime -s)\" shows what was since the boot"},
+    {"history", "--observer", ""},
+    {"history", "--clear --delete --reset", "",
+     "the recordings of rdtd-observer are files in /var/lib/rdtd/history"},
     {"history blame", "-a --all", ""},
-    {"history blame", "-f --follow --tail --live -w --watch", "", "'rdtctl top' shows what is now"},
+    {"history blame", "-f --follow --live -w --watch", "", "'rdtctl top' shows what is now"},
     {"blame", "-p --pid", "",
      "it names groups; 'rdtctl explain PID' says in which one a process is"},
     {"blame", "--html", "", "'rdtctl history --html FILE' draws it too"},
-    {"history blame", "--on --of --for-group --victim --taker --name", "--group"},
+    {"history blame", "--on --of --for --for-group --victim --taker --who --sufferer --name",
+     "--group"},
     {"history", "--list", "",
      "without FILE it shows what rdtd-observer keeps; each file of record is a recording too"},
     {"history", "--plot --chart --graph --export --csv --png --svg", "",
      "--html FILE writes pictures; for data: -j > FILE"},
-    {"blame", "-n --lines --count --limit", "",
+    {"blame", "-n --lines --count --limit --top --tail --max", "",
      "it lists all losses of the period: --since and --until choose a shorter one"},
-    {"history", "-n --lines --interval --step", "",
+    {"history", "-n --lines --interval --step --limit --top --tail --max --count", "",
      "it draws the whole period: --since and --until choose a shorter one"},
     {"history", "--domain --domains", "", "it shows all domains"},
     {"record", "-t --seconds --for --time --timeout", "--duration"},
     {"record", "-i --step --every", "--interval"},
     {"record", "-n --count --samples", "",
      "-d SECONDS ends it, and --interval SECONDS is the time between samples"},
+    {"record", "-f --file", "+"},
+    {"record", "-p --pid -u --unit", "",
+     "it records groups: a [[rule]] with monitor = \"NAME\" makes one of a process"},
     {"record snapshot", "-f --force --overwrite", "",
      "it replaces nothing: remove the old one first"},
+    {"record", "--format --json --csv", "",
+     "a recording has one JSON text per line, which programs can read"},
     {"history blame", "--today", "--since=today"},
     {"history blame", "--yesterday", "--since=yesterday"},
     {"history", "-o --output", "", "--html FILE writes pictures; for data: -j > FILE"},
@@ -97,19 +147,27 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"explain", "--thread-name", "--thread"},
     {"explain", "--username", "--user"},
     {"explain", "--group-name", "--user-group"},
-    {"explain", "--service --slice", "--unit"},
     {"explain", "-a --all", "", "'rdtctl status --rules' shows all rules"},
+    {"explain", "--docker --podman", "--container"},
+    {"explain", "--image", "", "rules know the names of containers: explain --container NAME"},
+    {"explain", "--status", ""},
     {"explain", "--uid", "", "did you mean '--user'?"},
     {"explain", "--gid", "", "did you mean '--user-group'?"},
-    {"explain assign watch", "--pids --tid --task", "--pid"},
+    {"assign", "--process", "--pid=#"},
+    {"explain assign watch", "--pids --tid --task --tasks", "--pid"},
     {"watch", "--name --comm --process", "",
      "watch takes a PID or a unit: rdtctl watch --pid $(pidof NAME)"},
     {"assign", "--to --into", "--group"},
     {"assign", "--now", ""},
-    {"assign", "--remove --delete --clear --unset", "",
+    {"assign", "--remove --delete --clear --unset --reset", "",
      "'rdtctl assign -g default PID' moves a process out of its group"},
     {"assign", "--children --recursive --tree", "",
      "a child that starts later is in the group of its parent"},
+    {"assign", "-a --all", "", "a [[rule]] with name = \"*\" holds for every process"},
+    {"assign", "--container", "", "write a [[rule]] with container = \"NAME\""},
+    {"assign", "--pod", "", "write a [[rule]] with pod = \"NAMESPACE/NAME\""},
+    {"assign", "--vm --machine --domain", "", "write a [[rule]] with vm = \"NAME\""},
+    {"assign", "--threads", "", "write a [[rule]] with thread = \"NAME\""},
     {"assign", "-c --cpu --cpus --core --cores", "",
      "cpus = \"0-3\" in [group.NAME] gives it the CPUs' tasks that no rule matches"},
     {"explain", "-g --group", "", "'rdtctl show {}' shows a group"},
@@ -119,19 +177,29 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"reset", "-a --all --now --hard", ""},
     {"apply reload", "-a --all", ""},
     {"adopt", "-g --group", "+"},
-    {"events", "-f --follow", ""},
-    {"events", "--lines --count", "-n"},
+    {"events", "-f --follow -w --watch", ""},
+    {"events", "--lines --count --limit --max", "-n"},
+    {"events", "-1", "-n1"},
     {"events", "-a --all", ""},
     {"events", "-g --group --filter --type -t --drift", "",
      "events prints all: rdtctl events | grep GROUP; 'rdtctl blame -g GROUP' has what was"},
-    {"events", "--since --until --tail --last --no-follow --once", "",
+    {"events", "--since --until --tail --last", "",
      "the journal has what was before: journalctl -u rdtd"},
+    {"events", "--no-follow --once", "",
+     "-n NUMBER ends it after so many; the journal has what was before: journalctl -u rdtd"},
     {"run", "--cpu --cores --taskset", "--cpus"},
-    {"run", "-C --class --clos --cos -G", "--group"},
+    {"run", "-C --class --clos --cos -G --in", "--group"},
     {"run", "--name", "",
      "a group of --l3 or --mb gets its name from rdtd; -g GROUP names another"},
-    {"run", "--llc --cat --cache --ways --l3-ways --l3-mask --mask --cbm", "--l3"},
-    {"run", "--mba --bandwidth --membw --mb-percent", "--mb"},
+    {"run", "--llc --cat --cache --ways --l3-ways --l3-size --l3-mask --mask --cbm", "--l3"},
+    {"run", "--mba --bandwidth --bw --membw --mb-percent", "--mb"},
+    {"run", "--mb-min --mb_min --l3code --l3data --l2code --l2data", "",
+     "write it in a [group.NAME] of the policy, and run -g NAME"},
+    {"run", "--isolated --isolate", "--exclusive"},
+    {"run", "--physcpubind", "--cpus"},
+    {"run", "--cpunodebind --membind", "", "numactl --cpunodebind=N rdtctl run ... does both"},
+    {"run", "--monitor", "", "a [[rule]] with monitor = \"NAME\" makes a monitoring group"},
+    {"run", "-p=", "", "'systemd-run OPTIONS rdtctl run -g GROUP -- COMMAND' does both"},
     {"run", "--unit --scope --slice --pty -d --detach --rm -it -i --property", "",
      "'systemd-run OPTIONS rdtctl run -g GROUP -- COMMAND' does both"},
     {"run", "-u --user --uid --nice -n -e --env --timeout", "",
@@ -146,7 +214,8 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"show", "-g --group", "+"},
     {"list", "-g --group --filter --selector", "",
      "list shows all groups; 'rdtctl show GROUP' shows one"},
-    {"init", "-u --unit --service", "--protect"},
+    {"init", "-u --unit --service -p", "--protect"},
+    {"init", "--force", "", "of a machine with a policy it changes nothing: 'rdtctl edit' does"},
     {"init", "--dry-run -n", "", "without --yes it shows the policy and asks first"},
     {"init", "-o --output -f --file", "", "it writes /etc/rdtd/10-init.toml"},
     {"init", "--no-input --defaults --non-interactive --assume-yes", "--yes"},
@@ -155,7 +224,10 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"init", "--ways --l3 --mb --group -g", "",
      "it proposes amounts and names: 'rdtctl edit 10-init.toml' changes them"},
     {"import", "--format --type --kind --yaml --yml --xml --toml", "", kind_is_recognized},
-    {"import", "-f --file --filename", "--from"},
+    {"import",
+     "-f --file --filename -i --input --goresctrl --pqos --libvirt --cgrules --from-pqos "
+     "--from-goresctrl --from-libvirt --crio --containerd",
+     "--from"},
     {"run", "-t", "",
      "rdtset's -t 'l3=...;cpu=...' is --l3 AMOUNT, --mb AMOUNT and --cpus LIST here"},
     {"run", "-p --pid", "", "'rdtctl assign -g GROUP PID' moves a running process"},
@@ -175,31 +247,41 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"import", "--stdout -a --all --adopt", ""},
     {"import", "-g --group", "", "it prints all groups"},
     {"check plan", "-f --file --filename --config --policy", "+"},
-    {"check", "-a --all --offline --syntax-only --exit-code", ""},
+    {"check", "-a --all --offline --syntax-only --syntax --exit-code -n --dry-run --check", ""},
+    {"check", "--drift", "", "'rdtctl status --verify' compares every value with the kernel"},
     {"check plan", "--stdin", "-"},
     {"check plan", "--with --dir -d --recursive -r --include", "",
      "files that belong together are read together: name all of them, such as DIR/*.toml"},
     {"check", "--schema", "",
      "editors take /usr/share/rdtd/rdtd.schema.json; 'rdtctl check FILE' needs no schema"},
     {"check", "--fix", "", "it changes no file; what to write is below each error"},
-    {"check", "--strict --werror", "",
+    {"check", "--strict --werror --Werror -Werror --warnings-as-errors", "",
      "warnings do not prevent loading; 'rdtctl check -j' has them as data"},
-    {"plan", "-u --diff", "--unified"},
-    {"plan", "--dry-run --dryrun --check -n --refresh", ""},
+    {"plan", "-u --diff -U3", "--unified"},
+    {"plan", "--dry-run --dryrun --check -n --refresh --changes", ""},
+    {"plan", "--layout", "", "'rdtctl layout' draws the ways"},
+    {"cat-config", "-a --all --files --names --list", ""},
     {"plan", "--destroy", "", "'rdtctl reset' removes every group that rdtd created"},
     {"plan", "--target -target -g --only", "", "it plans all groups: one may move another"},
     {"plan", "--detailed --exit-code --exitcode", "--detailed-exitcode"},
     {"plan", "-out --out --output", "", "the plan is printed: redirect it, or use -j for programs"},
     {"apply reload", "--only --target -g --group", "", "it puts all files of /etc/rdtd in force"},
-    {"apply reload", "--wait --now --prune --server-side", ""},
+    {"apply reload", "--wait --now --prune --server-side --diff", ""},
+    {"apply reload", "--runtime", "", "a file in /run/rdtd is in force until the next boot"},
     {"apply reload", "--filename --file", "",
      "the files of /etc/rdtd are put in force: copy yours there; 'rdtctl plan FILE' tries it "
      "first"},
     {"doctor", "--fix --repair", "", "doctor changes nothing; it prints what to do"},
     {"metrics", "--port --listen --web.listen-address --serve --web --addr --address", "",
      "rdtd opens no port; rdtd-metrics.timer writes the metrics for node_exporter"},
-    {"snapshot", "-o --output --dir", "+"},
-    {"list", "-1 --name-only", "--names"},
+    {"snapshot", "-o --output --dir --to", "+"},
+    {"list", "-1 --name-only --short", "--names"},
+    {"list", "--tree --human-readable", ""},
+    {"*", "--legend=no --legend=false --noheader -N", "--no-legend"},
+    {"*", "--pretty", "--json=pretty"},
+    {"completion", "--bash", "bash"},
+    {"completion", "--zsh", "zsh"},
+    {"completion", "--fish", "fish"},
     {"list", "-t --type --state -n --namespace", "", shows_all_groups},
     {"list", "--show-labels -e -ef -ax", ""},
     {"list", "--count", "", "rdtctl list --names | wc -l"},
@@ -213,6 +295,7 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"edit", "--full --force", ""},
     {"list status show", "-w --watch -f --follow", "", "'rdtctl top' refreshes"},
     {"status", "--rule", "--rules"},
+    {"status", "--drift --diff --check", "--verify"},
     {"reset apply reload adopt",
      "-y --yes --assume-yes --no-ask --auto-approve -auto-approve --assumeyes", ""},
     {"reset apply reload adopt", "-f --force", "", asks_nothing},
@@ -229,16 +312,38 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
      "it is the daemon that has one: 'systemctl service-log-level rdtd debug' until it ends, "
      "log_level in [daemon] for good"},
     {"*", "--yaml --csv --xml --toml --yml --tsv", "", "the output is text, or JSON with -j"},
-    {"*", "-H -M --host --machine", "", "rdtctl talks to this machine only: ssh HOST rdtctl ..."},
-    {"*", "-c --config -f --file", "", one_file},
+    {"*", "--sysfs --resctrl-path --path --against --machine", "--resctrl"},
+    {"*", "-H -M --host --machine --remote", "",
+     "rdtctl talks to this machine only: ssh HOST rdtctl ..."},
+    {"rdtctl check plan status list show info cat-config edit", "-c --config -f --file", "",
+     one_file},
 });
 
 }  // namespace
 
-std::optional<Meaning> meaning_of_option(std::string_view verb, std::string_view option) {
+// Whether the words of a row can stand for an option with this value.
+static bool fits(std::string_view words, const std::string& value) {
+  std::error_code unknown;
+  if (words == "+") return !value.empty() && value.front() != '-';
+  if (words.contains('#')) return is_digits(value);
+  if (words == "--root" || words == "--resctrl")
+    return std::filesystem::is_directory(value, unknown);
+  if (words.contains("-{}")) return is_digits(value) || is_span(value) || is_span("1" + value);
+  // "--slice=user.slice"
+  const size_t end = words.find("{}");
+  return end == std::string_view::npos || end + 2 == words.size() ||
+         !value.ends_with(words.substr(end + 2));
+}
+
+std::optional<Meaning> meaning_of_option(std::string_view verb, std::string_view option,
+                                         const std::string& value) {
+  const std::string_view of = verb.empty() ? "rdtctl" : verb;
+  const std::string with_sign = value.contains('=') ? std::string(option) + "=" : "";
   for (const OptionGuess& guess : option_guesses)
-    if ((guess.verbs == "*" || has_guess(guess.verbs, " ", verb)) &&
-        has_guess(guess.guesses, " ", option))
+    if ((guess.verbs == "*" || has_guess(guess.verbs, " ", of)) &&
+        (has_guess(guess.guesses, " ", option) ||
+         (!with_sign.empty() && has_guess(guess.guesses, " ", with_sign))) &&
+        fits(guess.words, value))
       return Meaning{words_in(guess.words), guess.sentence};
   return std::nullopt;
 }

@@ -14,6 +14,7 @@
 #include "regions.hpp"
 #include "value_text.hpp"
 #include "verbs.hpp"
+#include "words_of_others.hpp"
 
 namespace rdtd {
 
@@ -162,6 +163,17 @@ void add_policy(JsonValue& json, const PolicyOfGroup& policy) {
     json["rules"].push_back({{"rule", place}, {"conditions", conditions}});
 }
 
+// "show topology": a word for what another verb shows.
+std::string hint_of_word(const std::string& word) {
+  auto meaning = meaning_of_verb("show " + word);
+  if (!meaning) meaning = meaning_of_verb(word);
+  if (!meaning) return "";
+  if (meaning->sentence.contains("{}") || join(meaning->words, " ") == "show") return "";
+  return meaning->sentence.empty()
+             ? fmt::format("; 'rdtctl {}' shows that", join(meaning->words, " "))
+             : fmt::format("; {}", meaning->sentence);
+}
+
 // What may be meant by the name of a group that there is not.
 std::string hint_of_no_group(const Context& context, const TreeMachine& machine,
                              const std::string& group, bool is_verb) {
@@ -169,6 +181,10 @@ std::string hint_of_no_group(const Context& context, const TreeMachine& machine,
   if (group == "root" || group == "/") return "; the resctrl root is 'default'";
   if (!policy_of(context, machine, group).place.empty())
     return "; the policy has it: 'rdtctl reload' puts it in force";
+  if (machine.snapshot.groups.contains(group_directory(group.substr(0, group.find('/')))) &&
+      group.contains('/'))
+    return "; 'rdtctl top' shows monitoring groups below their control groups";
+  if (std::string other = hint_of_word(group); !other.empty()) return other;
   std::vector<std::string> names;
   for (const auto& [name, state] : machine.snapshot.groups) names.push_back(group_label(name));
   for (const std::string& meant : {group, lower(group)})

@@ -133,6 +133,12 @@ std::expected<uint64_t, std::string> parse_time(std::string_view given, uint64_t
   if (const auto length = parse_duration(span_of(text));
       !number && !length && is_too_long(length.error()))
     return std::unexpected(length.error() + "; write a date");
+  // "20261120"
+  if (std::tm fields{}; number && text.size() == 8)
+    if (const char* end = ::strptime(text.c_str(), "%Y%m%d", &fields);
+        end != nullptr && *end == '\0' && is_date(fields) && text.starts_with("20"))
+      return std::unexpected(fmt::format("'{0}' is no time; did you mean \"{1}-{2}-{3}\"?", given,
+                                         text.substr(0, 4), text.substr(4, 2), text.substr(6)));
   constexpr uint32_t year_of_seconds = 365 * 86'400;  // longer than anybody looks back
   return std::unexpected(fmt::format(
       "'{}' is no time; write \"2026-11-26 08:30\", \"08:30\", \"-1h\" or \"yesterday\"{}", given,

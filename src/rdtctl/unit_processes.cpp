@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "groups.hpp"
 #include "rdtd/base/glob.hpp"
+#include "rdtd/base/text.hpp"
 #include "rdtd/bus/units.hpp"
 #include "rdtd/model/systemd_unit.hpp"
 #include "unit_rule.hpp"
@@ -40,6 +43,16 @@ Result<std::vector<pid_t>> processes_of_unit(const Context& context, const std::
 
 std::string group_hint(const Context& context, const std::string& name) {
   return is_group(context, name) ? fmt::format("; of the group: rdtctl show {}", name) : "";
+}
+
+std::string hint_of_bare_word(const Context& context, const std::string& word) {
+  std::error_code unknown;
+  if (is_digits(word)) return fmt::format("; of a process: rdtctl explain {}", word);
+  if (has_unit_type(word)) return fmt::format("; of a unit: rdtctl explain {}", word);
+  if (std::filesystem::is_regular_file(word, unknown))
+    return word.ends_with(".toml") ? fmt::format("; of a policy file: rdtctl check {}", word)
+                                   : fmt::format("; of a recording: rdtctl history {}", word);
+  return group_hint(context, word);
 }
 
 std::string no_process_in(const Context& context, const std::string& unit) {

@@ -35,5 +35,7 @@ namespace rdtd {
 
 // "; of the group: rdtctl show NAME", if a unit that has no process is a group by its name.
 [[nodiscard]] std::string group_hint(const Context& context, const std::string& name);
+// The same of a word in the place of a verb, which can also be a PID, a unit or a file.
+[[nodiscard]] std::string hint_of_bare_word(const Context& context, const std::string& word);
 
 }  // namespace rdtd

@@ -39,7 +39,7 @@ void VerbTable::run_default() {
 
 std::string VerbTable::hint() const {
   const auto rest = app_.remaining(true);
-  return given_verb(app_) == nullptr && !rest.empty() ? group_hint(context_, rest.front())
+  return given_verb(app_) == nullptr && !rest.empty() ? hint_of_bare_word(context_, rest.front())
                                                       : "";
 }
 

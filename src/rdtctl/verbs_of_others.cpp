@@ -1,6 +1,8 @@
 // The verbs of other tools: tables. guess_verb.cpp applies them.
 #include "words_of_others.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -24,24 +26,27 @@ constexpr auto same_verbs = std::to_array<Same>({
     {"ls, groups, ps, ps aux, list-groups, show-groups, show groups, groups list, partition list, "
      "list-units, get groups, get group, list groups, group list, ls groups, classes, list "
      "classes, "
-     "get classes, list profiles, list tables, list table, --list, lscgroup, systemd-cgls, cgls, "
-     "-s",
+     "get classes, list profiles, list table, --list, lscgroup, systemd-cgls, cgls, "
+     "active profile, describe groups, status groups, list tables, -s",
      "list"},
     {"validate, lint, test, verify, configtest, syntax, config check, config test, policy check, "
      "check-config, "
-     "checkconfig, --check, "
+     "checkconfig, --check, parse, syntax-check, check config, check policy, check all, "
      "-t",
      "check"},
     {"diff", "plan --unified"},
-    {"preview, dry-run, dryrun, simulate, changes", "plan"},
-    {"describe group, describe groups, describe, inspect group, inspect, group show", "show"},
+    {"preview, dry-run, dryrun, simulate, changes, whatif, what-if, try, trial, pretend, plan show",
+     "plan"},
+    {"describe, inspect, display, view, group show", "show"},
     {"cos, clos, closids, rmids, nodeinfo, cpuinfo, df, free, caps, cap, capabilities, features, "
      "hw, topology, machine, cluster-info, sinfo, nodedev-list, rmid, closid, "
      "get nodes, get node, describe node, describe nodes, quota, quotas, limits, "
-     "list domains, domains, mba, cdp, l3, llc, numa, nodes, sockets, hardware, -d, -D",
+     "list domains, domains, mba, mb, l2, cdp, l3, llc, numa, nodes, sockets, hardware, resources, "
+     "caches, detect, discover, scan, probe, lscpu, show-caps, hwinfo, node list, nodes list, -d, "
+     "-D",
      "info"},
     {"sync, refresh, daemon-reload, reload-or-restart, reconcile, reconfigure, "
-     "reconfig, force-reload, resync, -s reload, reload rdtd, reload "
+     "reconfig, force-reload, resync, -s reload, rescan, reload rdtd, reload "
      "rdtd.service, reload all, apply all, apply rdtd",
      "reload"},
     {"version, -V", "--version"},
@@ -52,7 +57,9 @@ constexpr auto same_verbs = std::to_array<Same>({
     {"top nodes, top node, list counters, show usage, top pods, top groups, top all", "top"},
     {"rules, get rules, list rules, list ruleset, rules list, show rules, list-rules, list chain, "
      "rule, rule list, rule show, show rule, list rule, get rule, "
-     "list chains",
+     "list chains, rules show, rules check, rules stats, rule stats, rules counters, rule "
+     "counters, "
+     "status rules, describe rule, assignments, list assignments",
      "status --rules"},
     {"current, state, summary, is-active, is-failed, lease, lease list, list-leases, show leases, "
      "show all, "
@@ -62,50 +69,63 @@ constexpr auto same_verbs = std::to_array<Same>({
      "is-active "
      "rdtd.service, is-failed rdtd, is-failed rdtd.service",
      "status"},
-    {"drift", "status --verify"},
-    {"ways, map, draw, graph, tree, du, cache, pools, partition, partitions, masks, cbm", "layout"},
-    {"guard, guard status, show guard, status guard", "explain guard"},
-    {"guard log, guard logs, guard history, guard show, guard events", "explain guard"},
-    {"guard explain, guard why", "explain guard"},
+    {"drift, status drift, verify-state, check-drift, audit-drift", "status --verify"},
+    {"ways, map, draw, graph, tree, du, cache, pools, partition, partitions, masks, cbm, "
+     "show-layout, "
+     "visualize, bitmap, bitmask",
+     "layout"},
+    {"guard, guard status, show guard, status guard, guard log, guard logs, guard history, guard "
+     "show, guard events, guard explain, guard why, guard report, guard list, explain-guard",
+     "explain guard"},
     {"guard replay, guard test, guard simulate", "history --replay"},
     {"schemata, dominfo, profile_info, cgget, group, class, --show", "show"},
-    {"heatmap, hist, recordings, play, report", "history"},
+    {"heatmap, hist, recordings, play, report, sar", "history"},
+    {"who-took, culprit, noisy-neighbor, noisy-neighbour", "blame"},
+    {"show schemata", "list"},
     {"replay", "history --replay"},
     {"rdtset, cgexec, numactl, taskset, srun", "run"},
     {"convert, migrate, translate", "import --from"},
     {"cat, print-config, show-config, dump-config, get config, get policy, config view, config "
      "show, show config, show policy, policies, policy show, policy list, policy "
      "ls, config list, config dump, config get, list-unit-files, list files, list policies, files, "
-     "list-files, -T",
+     "list-files, get-config, show-policy, print-policy, ls-files, show startup-config, -T",
      "cat-config"},
-    {"diagnose, diag, debug, troubleshoot, health, healthcheck, health-check, checkup, selftest",
+    {"diagnose, diag, debug, troubleshoot, health, healthcheck, health-check, checkup, selftest, "
+     "self-test, diagnostics, preflight, check-hardware, check-machine, check-support, supported, "
+     "issupported",
      "doctor"},
-    {"rule test, rule explain, rule match, why, which, match, query, where, whois, explain pid, "
-     "show pid, explain process, ps -p",
+    {"rule test, rule explain, rule match, rules test, rules explain, rules match, test-rule, why, "
+     "which, match, query, where, whois, whichgroup, explain pid, show pid, explain process, show "
+     "process, process, unit, group of, class of, clos of, ps -p",
      "explain"},
-    {"explain unit, explain service", "explain --unit"},
+    {"explain unit, explain service, show unit, show service", "explain --unit"},
     {"explain name, explain comm, explain command", "explain --name"},
     {"explain exe", "explain --exe"},
     {"explain cgroup", "explain --cgroup"},
-    {"explain pod, get pod, describe pod, show pod", "explain --pod"},
-    {"explain container, show container, describe container", "explain --container"},
+    {"explain pod, show pod, pod", "explain --pod"},
+    {"explain container, explain docker, show container, container", "explain --container"},
     {"explain user", "explain --user"},
     {"trace, follow, tail, get events, get event, list events", "events"},
+    {"watch pid, watch process", "watch --pid"},
+    {"watch unit, watch service", "watch --unit"},
     {"exec, launch", "run"},
     {"measure, benchmark, compare", "bench"},
     {"ceiling, calibrate", "bench --ceiling"},
-    {"recommend, tune, advise, optimize", "suggest"},
+    {"recommend, tune, advise, optimize, autotune", "suggest"},
     {"commit, activate, deploy, enforce", "apply"},
     {"claim, takeover, take-over", "adopt"},
     {"prometheus", "metrics"},
     {"show version", "--version"},
-    {"-?, --usage, --help-all, --commands, commands, about", "--help"},
-    {"setup, configure, wizard, quickstart", "init"},
-    {"completions, bash-completion", "completion"},
+    {"-?, --usage, --help-all, --commands, commands, about, help all", "--help"},
+    {"setup, configure, wizard, quickstart, generate, gen, genconfig, generate-config, "
+     "generate-policy, scaffold, bootstrap",
+     "init"},
+    {"completions, bash-completion, autocomplete", "completion"},
 });
 
 constexpr auto verb_advice = std::to_array<Advice>({
-    {"start, stop, restart, try-restart, condrestart, enable, disable, serve, daemon, "
+    {"service rdtd, start, stop, restart, try-restart, condrestart, enable, disable, serve, "
+     "daemon, "
      "list-dependencies",
      "rdtd is a systemd service: use systemctl with its unit, rdtd.service"},
     {"rule add, rule create, rule new, add rule, create rule, new rule, rules add, insert rule, "
@@ -133,17 +153,22 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "put the previous file back in /etc/rdtd, then run 'rdtctl reload'; 'rdtctl reset' removes "
      "every group that rdtd created"},
     {"help policy, help rdtd.toml, help group, help groups, help rule, help rules, help amount, "
-     "help amounts, help toml, help syntax, help partition, help partitions",
+     "help amounts, help toml, help syntax, help partition, help partitions, help l3, help l2, "
+     "help mb, help exclusive, help cpus, help unit, help monitor, explain key",
      "the language of the policy is in rdtd.toml(5): man rdtd.toml"},
     {"help exit-codes, help exit-code, help exit, help json, help output, "
      "help environment",
      "see EXIT STATUS, JSON and ENVIRONMENT in rdtctl(1): man rdtctl"},
-    {"explain group", "'rdtctl show {}' shows a group"},
+    {"explain group, watch group", "'rdtctl show {}' shows a group"},
+    {"watch container, watch pod, watch vm",
+     "watch takes a PID or a unit: 'systemctl status PID' names the unit of a process"},
+    {"explain vm, show vm, explain domain",
+     "describe a process of a virtual machine: rdtctl explain --cgroup PATH --name NAME"},
     {"explain rule, explain rules, explain groups, explain policy",
      "the language of the policy is in rdtd.toml(5): man rdtd.toml"},
     {"get pods, list pods, list containers, get containers, pods, containers",
      "'rdtctl explain --pod NAMESPACE/NAME' or --container NAME says which rule decides about one"},
-    {"support, sosreport, bug, bugs, report-bug, bug-report, bugreport",
+    {"support, support-report, sosreport, bug, bugs, report-bug, bug-report, bugreport",
      "a report needs what 'rdtctl doctor', 'rdtctl info' and 'rdtctl cat-config' print"},
     {"monitor, mon, -m",
      "'rdtctl top' shows what all groups use, and 'rdtctl watch' one process or unit"},
@@ -161,10 +186,11 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "-e and -a are tables of a policy, which 'rdtctl import --from FILE' writes from a pqos "
      "command line"},
     {"guard on, guard off, guard enable, guard disable, guard shadow, guard start, guard stop, "
-     "guard mode, guard set, guard reset, enable guard, disable guard, start guard, stop guard, "
+     "guard mode, guard set, guard reset, guard pause, guard dry-run, enable guard, disable guard, "
+     "start guard, stop guard, "
      "shadow",
      "write mode = \"on\", \"shadow\" or \"off\" in [guard], then run 'rdtctl reload'"},
-    {"observer, observe",
+    {"observer, observe, status observer, status rdtd-observer",
      "'rdtctl history' shows what rdtd-observer has recorded; systemctl enable --now rdtd-observer "
      "starts it"},
     {"cordon, uncordon, taint, rollout, rollout status, drain, rollout restart",
@@ -210,7 +236,7 @@ constexpr auto verb_advice = std::to_array<Advice>({
     {"protect, isolate",
      "exclusive = true in [group.NAME] gives a group ways of its own; 'rdtctl init --protect UNIT' "
      "writes a policy for a service"},
-    {"throttle",
+    {"throttle, throttle *, cap *, quota *, limits *",
      "write mb = \"20%\" in [group.NAME], then run 'rdtctl reload'; of one command: 'rdtctl run "
      "--mb 20% -- COMMAND'"},
     {"lease create, lease add, lease new, lease take, create lease, new lease",
@@ -220,9 +246,22 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "a lease ends when its holder closes its descriptor or ends; 'rdtctl reset' ends all"},
     {"services, units, list units, list services, get services",
      "'rdtctl explain UNIT' says which rule decides about one"},
-    {"vms, vm list, list vms, list vm, get vms",
+    {"vm, vms, vm list, list vms, list vm",
      "a [[rule]] with vm = \"NAME\" matches a virtual machine; rdtctl lists none"},
-    {"cpus, cores", "'rdtctl list' shows the CPUs of each group"},
+    {"cpus, cores, explain cpu, explain core", "'rdtctl list' shows the CPUs of each group"},
+    {"plot, chart",
+     "'rdtctl layout' draws the ways, and 'rdtctl history --html FILE' what the groups used"},
+    {"plan apply", "'rdtctl apply' puts the policy in force, and prints the changes"},
+    {"show running-config, running-config, import current",
+     "'rdtctl import' prints the groups of this machine as a policy"},
+    {"lock *, pseudo-lock create, pseudo-lock add, lock create, lock add",
+     "write [pseudo_lock.NAME] in the policy, which locks memory in a cache; exclusive = true in "
+     "[group.NAME] keeps others out"},
+    {"reset guard", "write mode = \"off\" in [guard], then run 'rdtctl reload'"},
+    {"reset stats, reset counters, reset statistics",
+     "the kernel's counters only grow; 'rdtctl top' shows what is now"},
+    {"reset config, reset policy",
+     "the policy is what /etc/rdtd has: remove its files there, then run 'rdtctl reload'"},
     {"exporter, listen",
      "rdtd opens no port; 'rdtctl metrics' prints the metrics for Prometheus, and "
      "rdtd-metrics.timer hands them to node_exporter"},
@@ -257,11 +296,24 @@ std::vector<std::string> words_in(std::string_view text) {
   return out;
 }
 
-std::optional<Meaning> meaning_of_verb(std::string_view words) {
+static std::optional<Meaning> meaning_of_row(std::string_view words) {
   for (const Same& same : same_verbs)
     if (has_guess(same.guesses, ", ", words)) return Meaning{words_in(same.words), {}};
   for (const Advice& advice : verb_advice)
     if (has_guess(advice.guesses, ", ", words)) return Meaning{{}, advice.sentence};
+  return std::nullopt;
+}
+
+std::optional<Meaning> meaning_of_verb(std::string_view words) {
+  if (auto meaning = meaning_of_row(words)) return meaning;
+  // Words for "show".
+  const size_t blank = words.find(' ');
+  if (blank == std::string_view::npos ||
+      !is_one_of(words.substr(0, blank), {"show", "list", "get", "describe", "inspect", "display"}))
+    return std::nullopt;
+  for (const std::string_view verb : {"show", "list", "get"})
+    if (auto meaning = meaning_of_row(fmt::format("{}{}", verb, words.substr(blank))))
+      return meaning;
   return std::nullopt;
 }
 

@@ -9,18 +9,22 @@
 
 namespace rdtd {
 
-// One of the two is empty. "{}" in one of them is the value of the option, or the next word.
+// One of the two is empty. "{}" in one of them is the value of the option, or the next word; "#" is
+// a value that is a number.
 struct Meaning {
   std::vector<std::string> words;
   std::string_view sentence;
 };
 
-// Of one or two words in place of a verb: "ls", "get groups", "-s" without a verb.
+// Of one or two words in place of a verb: "ls", "get groups", "-s" without a verb. "cap *" is "cap"
+// with any word behind it.
 [[nodiscard]] std::optional<Meaning> meaning_of_verb(std::string_view words);
 
-// Of an option of a verb; "" is no verb. No words and no sentence: the option says nothing.
+// Of an option of a verb, which `value` follows; "" is no verb. No words and no sentence: the
+// option says nothing.
 [[nodiscard]] std::optional<Meaning> meaning_of_option(std::string_view verb,
-                                                       std::string_view option);
+                                                       std::string_view option,
+                                                       const std::string& value = {});
 
 // What a verb that takes no argument does; empty for others.
 [[nodiscard]] std::string_view instead_of_argument(std::string_view verb);
