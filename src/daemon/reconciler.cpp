@@ -214,8 +214,9 @@ void Reconciler::finish(std::vector<Drift> drift, std::vector<Drift> before) {
 // Any user can cause these at each comparison.
 void Reconciler::log_processes(const std::string& drift) {
   const Time now = core_.system.now();
-  if (now < next_log_of_processes_) return;
-  next_log_of_processes_ = now + std::chrono::minutes(1);
+  Time& next = next_log_of_processes_[drift.contains(not_in_assigned_group) ? 1 : 0];
+  if (now < next) return;
+  next = now + std::chrono::minutes(1);
   log(LogEvent::drift, drift);
 }
 

@@ -99,8 +99,7 @@ void Guard::Place::after_gap() {
 bool Guard::counts(const std::string& drift) const {
   constexpr std::string_view begin = "drift: group '";
   const size_t end = drift.find("': ");
-  if (!drift.starts_with(begin) || end == std::string::npos)
-    return !drift.contains(not_in_ruled_group) && !drift.contains(not_in_assigned_group);
+  if (!drift.starts_with(begin) || end == std::string::npos) return !is_of_processes(drift);
   const std::string group = drift.substr(begin.size(), end - begin.size());
   return drift.find("MB:", end) != std::string::npos ||
          rules_.ranges.contains(group_directory(group));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "rdtd/model/drift_text.hpp"
 #include "rdtd/observe/guard.hpp"
 
 namespace rdtd {
@@ -23,7 +24,7 @@ uint64_t next_sample_usec(uint64_t due, uint64_t begin, uint64_t end, uint64_t i
 
 // A program may begin and end very many leases. What resets the guard is never left out: it would
 // go on with amounts that are not in force, and a replay would not say what it did. Nor is it that
-// there was drift, which the guard waits for.
+// there was drift of a group, which the guard waits for.
 void Marks::add(std::string mark) {
   if (std::ranges::find(marks_, mark) != marks_.end()) return;
   if (marks_.size() < most_marks || observe::resets_guard(mark)) {
@@ -32,7 +33,8 @@ void Marks::add(std::string mark) {
   }
   left_out_++;
   constexpr const char* more_drift = "drift: more than is listed";
-  if (mark.starts_with("drift") && std::ranges::find(marks_, more_drift) == marks_.end())
+  if (mark.starts_with("drift") && !is_of_processes(mark) &&
+      std::ranges::find(marks_, more_drift) == marks_.end())
     marks_.push_back(more_drift);
 }
 

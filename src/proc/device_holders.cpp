@@ -173,7 +173,7 @@ struct DeviceHolders::Search {
   std::condition_variable finished;
   bool done = false;
   Clock::time_point done_at;                    // when it was done
-  std::optional<Clock::time_point> asked = {};  // for its answer, at first
+  std::optional<Clock::time_point> asked = {};  // for its answer, last
   std::string answer;                           // empty: nobody
   std::atomic<unsigned> looking_at = 0;
   std::string proc, name;
@@ -427,7 +427,7 @@ std::shared_ptr<DeviceHolders::Search> DeviceHolders::known(const std::string& n
   });
   const auto found = known_.find(name);
   if (found == known_.end()) return nullptr;
-  if (!found->second->asked) found->second->asked = now;
+  found->second->asked = now;
   return found->second;
 }
 

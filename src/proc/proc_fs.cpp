@@ -99,24 +99,33 @@ std::string without_newline(std::string text) {
   return text;
 }
 
-// Calls `use` with the entries of a directory that are numbers, until it returns false.
-template <class F>
+// The kernel makes an inode for each entry that fits the reader's buffer: 1,000 threads in that of
+// readdir(3), which take milliseconds.
+constexpr size_t for_all = 8192, for_two = 128;
+
+// Calls `use` with the entries of a directory that are numbers, until it returns false. `room`: of
+// the buffer in bytes.
+template <size_t room, class F>
 Result<void> each_number(const Directory& root, const ProcPath& path, F use) {
-  UniqueFd fd(::openat(root.fd(), path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const UniqueFd fd(::openat(root.fd(), path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd) return failed("open", root, path);
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(fd.get()), ::closedir);
-  if (!stream) return failed("list", root, path);
-  (void)fd.release();  // closedir closes it
-  for (errno = 0; const dirent* entry = ::readdir(stream.get()); errno = 0)
-    if (const auto number = parse_unsigned<uint32_t>(entry->d_name))
-      if (!use(static_cast<pid_t>(*number))) return {};
-  if (errno != 0) return failed("list", root, path);
+  alignas(dirent64) std::array<char, room> buffer;
+  ssize_t size;
+  while ((size = ::getdents64(fd.get(), buffer.data(), buffer.size())) > 0) {
+    for (ssize_t at = 0; at < size;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(buffer.data() + at);
+      at += entry->d_reclen;
+      const auto number = parse_unsigned<uint32_t>(entry->d_name);
+      if (number && !use(static_cast<pid_t>(*number))) return {};
+    }
+  }
+  if (size < 0) return failed("list", root, path);
   return {};
 }
 
 Result<std::vector<pid_t>> list_numbers(const Directory& root, const ProcPath& path) {
   std::vector<pid_t> numbers;
-  const auto done = each_number(root, path, [&](pid_t number) {
+  const auto done = each_number<for_all>(root, path, [&](pid_t number) {
     numbers.push_back(number);
     return true;
   });
@@ -208,7 +217,7 @@ Result<uid_t> OpenProcess::owner() const {
 // arguments and old ids: who ends its first thread must not escape its rules.
 std::optional<pid_t> OpenProcess::other_thread() const {
   std::optional<pid_t> out;
-  (void)each_number(root_, ProcPath(pid_, "/task"), [&](pid_t tid) {
+  (void)each_number<for_two>(root_, ProcPath(pid_, "/task"), [&](pid_t tid) {
     if (tid != pid_) out = tid;
     return !out;
   });
@@ -287,11 +296,12 @@ Result<std::string> OpenProcess::read_cmdline() const {
 }
 
 // The kernel lists the first thread first, whichever thread is asked for, and keeps it in the list
-// until the others have ended (first_tid in fs/proc/base.c).
+// until the others have ended (first_tid in fs/proc/base.c). While another thread executes a
+// program, it may be listed under that one's id for a moment: the exec event follows.
 Result<pid_t> OpenProcess::read_process() const {
   std::optional<pid_t> first;
   const ProcPath path(pid_, "/task");
-  const auto listed = each_number(root_, path, [&](pid_t tid) {
+  const auto listed = each_number<for_two>(root_, path, [&](pid_t tid) {
     first = tid;
     return false;
   });

@@ -1,8 +1,11 @@
 // What other tools and the machine change while a policy is in force, and what comes of it.
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "world.hpp"
@@ -59,6 +62,31 @@ TEST_F(ReconcileTest, ReportingDriftStillPlacesNewProcesses) {
   manager->reconciler().reconcile();
   run();
   EXPECT_EQ(drift, std::vector<std::string>{"2 threads were not in the group that the rules name"});
+}
+
+// Any user can cause it at each comparison.
+TEST_F(ReconcileTest, DriftOfProcessesIsLoggedOnceAMinute) {
+  ASSERT_EQ(reload(redis_policy), "");
+  const pid_t redis = processes.start({.name = "redis-server"});
+  manager->reconciler().reconcile();
+  run();
+  drift.clear();
+  std::ostringstream text;
+  const auto before = spdlog::default_logger();
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>(
+      "test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text)));
+  for (int i = 0; i < 26; i++) {
+    (void)kernel.resctrl.write("tasks", std::to_string(redis) + "\n");
+    manager->reconciler().reconcile();
+    run();
+    clock += std::chrono::seconds(5);
+  }
+  spdlog::set_default_logger(before);
+  EXPECT_EQ(drift.size(), 26U);
+  const std::string lines = text.str(), what = "1 thread was not in the group that the rules name";
+  const size_t first = lines.find(what), second = lines.find(what, first + 1);
+  EXPECT_NE(second, std::string::npos) << lines;
+  EXPECT_EQ(lines.find(what, second + 1), std::string::npos) << lines;
 }
 
 TEST_F(ReconcileTest, AGroupThatCannotBeRemovedIsLoggedOnce) {

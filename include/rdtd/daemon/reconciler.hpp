@@ -3,6 +3,7 @@
 // What the machine could not have before is tried again afterwards.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -68,7 +69,7 @@ class Reconciler {
   Time next_templates_{};
   Time next_renewal_{};  // of a table whose groups are gone
   Time next_user_lookup_{};
-  Time next_log_of_processes_{};
+  std::array<Time, 2> next_log_of_processes_{};  // by rules, by manual assignments
 };
 
 }  // namespace rdtd

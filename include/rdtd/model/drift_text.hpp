@@ -9,4 +9,8 @@ namespace rdtd {
 inline constexpr std::string_view not_in_ruled_group = "not in the group that the rules name";
 inline constexpr std::string_view not_in_assigned_group = "not in the group of a manual assignment";
 
+[[nodiscard]] constexpr bool is_of_processes(std::string_view drift) {
+  return drift.contains(not_in_ruled_group) || drift.contains(not_in_assigned_group);
+}
+
 }  // namespace rdtd
