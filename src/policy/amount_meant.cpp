@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -295,6 +296,7 @@ std::optional<std::string> domain_table_meant(std::string_view text, bool is_cac
   std::string_view values = sign_of_domain == ':' ? text : trim(text.substr(text.find(':') + 1));
   while (values.ends_with(';')) values.remove_suffix(1);
   std::vector<std::string> out;
+  std::set<uint32_t> named;  // TOML has each key once
   for (const std::string_view entry : split(values, ';')) {
     const size_t sign = entry.find(sign_of_domain);
     if (sign == std::string_view::npos) return std::nullopt;
@@ -305,6 +307,7 @@ std::optional<std::string> domain_table_meant(std::string_view text, bool is_cac
                                    : fmt::format("{}%", value);
     if (!domain || !(is_cache ? parse_cache_amount(amount) : parse_bandwidth_amount(amount)))
       return std::nullopt;
+    if (!named.insert(*domain).second) return std::nullopt;
     out.push_back(fmt::format("\"{}\" = \"{}\"", *domain, amount));
   }
   return inline_table(out);

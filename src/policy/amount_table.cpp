@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -24,8 +25,29 @@ const DomainAmount* line_for(const AmountTable& table, DomainId domain) {
 
 namespace {
 
+// Of several amounts of a cache: a range, as their text with a ',' between them is one too, or
+// those of domains.
+std::string cache_amounts_meant(const toml::array& array, bool with_range) {
+  constexpr std::string_view example =
+      "write { \"0\" = \"4 ways\", \"1\" = \"2 ways\" } for two domains";
+  constexpr auto numbers = std::to_array<std::string_view>({"two", "three", "four"});
+  if (array.size() < 2 || array.size() > numbers.size() + 1) return std::string(example);
+  std::vector<std::string> amounts, lines;
+  for (const toml::node& one : array) {
+    const auto* text = one.as_string();
+    if (text == nullptr || !parse_cache_amount(text->get())) return std::string(example);
+    lines.push_back(fmt::format("\"{}\" = {}", amounts.size(), rdtd::quoted(text->get())));
+    amounts.push_back(text->get());
+  }
+  const auto range =
+      amounts.size() == 2 && with_range ? cache_amount_meant(join(amounts, ",")) : std::nullopt;
+  if (range) return fmt::format("write \"{}\"", *range);
+  return fmt::format("write {{ {} }} for {} domains", join(lines, ", "),
+                     numbers.at(amounts.size() - 2));
+}
+
 // The amount that a number without quotes and unit probably stands for.
-std::string amount_meant(Resource resource, const toml::node& node) {
+std::string amount_meant(Resource resource, const toml::node& node, bool with_range) {
   if (const auto* number = node.as_integer()) {
     const int64_t value = number->get();
     const std::string mask = fmt::format("{:#x}", value);
@@ -57,8 +79,8 @@ std::string amount_meant(Resource resource, const toml::node& node) {
     if (const auto* only = array->size() == 1 ? array->front().as_string() : nullptr;
         only != nullptr && parse_cache_amount(only->get()))
       return "write " + rdtd::quoted(only->get());
-  if (is_cache(resource) && node.is_array())
-    return "write { \"0\" = \"4 ways\", \"1\" = \"2 ways\" } for two domains";
+  if (const auto* array = node.as_array(); is_cache(resource) && array != nullptr)
+    return cache_amounts_meant(*array, with_range);
   return is_cache(resource) ? "write \"4 ways\" or \"25%\"" : "write \"50%\"";
 }
 
@@ -110,7 +132,7 @@ std::optional<Located<Amount>> read_one(const FileReader& in, AmountReader::Hold
     in.wrong_type(key, node, required,
                   first != nullptr && parse_cache_amount(first->get())
                       ? fmt::format("a domain has one amount: write {}", rdtd::quoted(first->get()))
-                      : amount_meant(resource, node));
+                      : amount_meant(resource, node, takes_range(holder, resource)));
     return std::nullopt;
   }
   auto amount =
@@ -197,11 +219,14 @@ std::string amount_of_word(std::string_view word, const toml::table& table, bool
   return meant && parse(*meant) ? *meant : std::string(example);
 }
 
-// The text of the first of these keys that the table has; a number as it is.
+// The text of the first of these keys that the table has; a number with the unit beside it.
 std::string end_of_range(const toml::table& table, std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) {
     if (const auto* text = table.get_as<std::string>(key)) return text->get();
-    if (const auto* number = table.get_as<int64_t>(key)) return std::to_string(number->get());
+    const auto* unit = table.get_as<std::string>("unit");
+    if (const auto* number = table.get_as<int64_t>(key))
+      return fmt::format("{}{}{}", number->get(), unit == nullptr ? "" : " ",
+                         unit == nullptr ? "" : unit->get());
   }
   return {};
 }
@@ -222,10 +247,21 @@ std::string instead_of_ends(std::string_view key, bool has_range, bool cache,
   return fmt::format("write {}{}", line, most.empty() ? to_keep_others_out : "");
 }
 
+// What the table's key 'exclusive' stands for in a group; empty without one.
+std::string_view exclusive_meant(const toml::table& table) {
+  if (const auto* strict = table.get_as<std::string>("exclusive"))
+    return lower(strict->get()) == "strict" ? "\"strict\""
+                                            : boolean_meant(strict->get()).value_or("true");
+  if (!table.contains("exclusive")) return "";
+  return table.at("exclusive").value_or(true) ? "true" : "false";
+}
+
 // Of l3 = { ways = 4, exclusive = true }.
 std::string with_exclusive(const toml::table& table) {
-  const auto* exclusive = table.get_as<bool>("exclusive");
-  return exclusive != nullptr && exclusive->get() ? ", and exclusive = true in the group" : "";
+  const std::string_view meant = exclusive_meant(table);
+  return meant.empty() || meant == "false"
+             ? ""
+             : fmt::format(", and exclusive = {} in the group", meant);
 }
 
 // Other tools have the kind of an amount as a key: l3 = { ways = 4 }. `of`: nothing for a control.
@@ -246,9 +282,7 @@ std::string instead_of_words(std::string_view word, std::string_view key,
     return fmt::format("write \"{}\"", word.substr(digits));
   if (!of) return "write \"0\", \"0-1,4\" or \"*\"";
   if (is({"exclusive"}))
-    return fmt::format(
-        "write exclusive = {} in the group",
-        table.get_as<bool>(word) != nullptr && !table.get_as<bool>(word)->get() ? "false" : "true");
+    return fmt::format("write exclusive = {} in the group", exclusive_meant(table));
   if (is({"unit"})) return "the unit belongs in the amount: \"4 ways\", \"50%\", \"8 GB/s\"";
   const bool cache = is_cache(*of);
   if (is({"min", "max", "least", "most", "from", "to"}))

@@ -28,6 +28,12 @@ bool is_word_of(std::string_view words, std::string_view word) {
   return std::ranges::find(list, word) != list.end();
 }
 
+// "755" and "0755".
+bool is_file_mode(std::string_view text) {
+  return (text.size() == 3 || (text.size() == 4 && text.front() == '0')) &&
+         text.find_first_not_of("01234567") == std::string_view::npos;
+}
+
 // Of the names of users, which are members of a user group.
 std::string hint_for_readers(const toml::node& node) {
   constexpr size_t most = 3;
@@ -51,8 +57,8 @@ std::string hint_for_readers(const toml::node& node) {
   if (all) return "write readers = \"all\"";
   if (few && names.empty()) return "write readers = \"group\"";
   if (names.empty() || names.size() > most) return {};
-  // "0755": its last digit is for everybody.
-  if (const std::string& mode = names.front(); is_digits(mode) && names.size() == 1)
+  // "0755": its last digit is for everybody. Other numbers are users.
+  if (const std::string& mode = names.front(); is_file_mode(mode) && names.size() == 1)
     return fmt::format("write readers = \"{}\"", (mode.back() - '0') & 4 ? "all" : "group");
   return fmt::format("write readers = \"group\" and add {} to the user group rdtd",
                      join(names, " and "));

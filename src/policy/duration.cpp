@@ -55,7 +55,7 @@ std::optional<std::string> duration_meant(std::string_view text, std::chrono::mi
   const std::string small = lower(trim(text));
   for (const auto& [word, span] :
        {std::pair("hourly", "1h"), {"daily", "24h"}, {"minutely", "1min"}, {"weekly", "168h"}})
-    if (small == word) return span;
+    if (small == word) return duration_meant(span, least, most);
   double number = 0;
   const char* const end = small.data() + small.size();
   const auto [rest, error] = std::from_chars(small.data(), end, number, std::chars_format::fixed);

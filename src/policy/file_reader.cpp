@@ -102,9 +102,8 @@ static bool is_word_for_amounts(std::string_view word) {
              "allocations", "amounts", "rdt", "resctrl", "settings", "config", "cat", "qos"});
 }
 
-// "write l3 = "4 ways" in [group.a]" of group.l3, a.l3 and cache.l3 in it, and of cache = { l3 =
-// ...
-// }; empty of a table with other keys, and of [group.a.b], which is a name with a '.'.
+// "write l3 = "4 ways" in [group.a]" of group.l3, a.l3 and cache.l3 in it, and of the same in an
+// inline table; empty of a table with other keys, and of [group.a.b], which is a name with a '.'.
 static std::string hint_for_own_keys(const toml::table& table, const std::string& where,
                                      const toml::key& key, const std::vector<std::string>& keys) {
   const std::string_view title = where;
@@ -176,6 +175,27 @@ static std::string_view class_within(const toml::node& node) {
   return {};
 }
 
+// "web" of [unit.web] with group = "a".
+static std::string_view rule_within(const toml::node& node) {
+  if (const auto* tables = node.as_table())
+    for (const auto& [name, value] : *tables)
+      if (const auto* table = value.as_table(); table != nullptr && table->contains("group"))
+        return name.str();
+  return {};
+}
+
+// Whether the table has keys that differ in the number at their end only: l3_0 and l3_1.
+static bool has_other_number(std::string_view key, const toml::table& table) {
+  const auto stem = [](std::string_view name) {
+    return name.substr(0, name.find_last_not_of("0123456789") + 1);
+  };
+  constexpr size_t most = 64;  // each unknown key looks at all
+  if (table.size() > most || stem(key) == key || stem(key).size() < 2) return false;
+  return std::ranges::count_if(table, [&](const auto& entry) {
+           return entry.first.str() != stem(key) && stem(entry.first.str()) == stem(key);
+         }) > 1;
+}
+
 static UnknownKey described(const toml::key& key, const toml::table& within,
                             std::string_view table_title) {
   const toml::node& node = *within.get(key.str());
@@ -189,7 +209,9 @@ static UnknownKey described(const toml::key& key, const toml::table& within,
                  .other_end = {},
                  .beside_group = within.contains("group"),
                  .class_within = class_within(node),
-                 .number = {}};
+                 .number = {},
+                 .inner_rule = rule_within(node),
+                 .is_one_of_several = has_other_number(key.str(), within)};
   if (const auto* pod = within.get_as<std::string>("pod")) out.pods.emplace_back(pod->get());
   if (const auto* pods = within.get_as<toml::array>("pod"))
     for (const toml::node& pod : *pods)
@@ -303,6 +325,16 @@ std::optional<bool> FileReader::boolean(const toml::key& key, const toml::node& 
   return std::nullopt;
 }
 
+// Whether the text behind this key of a condition's table is all that the condition says: not of
+// { not = "root" }, { prefix = "web-" } and { image = "nginx" }.
+static bool is_plain_value(std::string_view condition, std::string_view word) {
+  if (condition == "pod") return false;
+  if (is_one_of(word, {"uid", "gid", "id"}))
+    return is_one_of(condition, {"user", "user_group"}) || (condition == "vm" && word == "id");
+  if (word == "path") return is_one_of(condition, {"exe", "cgroup"});
+  return word == condition || is_one_of(word, {"name", "value", "is", "equals"});
+}
+
 // pod = "shop/web" of pod = { namespace = "shop", name = "web" }, and cgroup = "/x" of cgroup.path.
 static std::string table_as_text(const toml::key& key, const toml::node& node) {
   const auto* table = node.as_table();
@@ -311,11 +343,17 @@ static std::string table_as_text(const toml::key& key, const toml::node& node) {
     const auto* text = table->get_as<std::string>(name);
     return text == nullptr ? std::string() : text->get();
   };
-  if (const std::string space = text_of("namespace"); key.str() == "pod" && !space.empty()) {
+  const bool names_pods = std::ranges::all_of(*table, [](const auto& entry) {
+    return is_one_of(entry.first.str(), {"namespace", "name"}) && entry.second.is_string();
+  });
+  if (const std::string space = text_of("namespace");
+      key.str() == "pod" && names_pods && !space.empty()) {
     const std::string name = text_of("name");
     return fmt::format("write pod = \"{}/{}\"", space, name.empty() ? "*" : name);
   }
-  if (table->size() != 1 || !table->begin()->second.is_string()) return {};
+  if (table->size() != 1 || !table->begin()->second.is_string() ||
+      !is_plain_value(key.str(), table->begin()->first.str()))
+    return {};
   return fmt::format("write {} = {}", key.str(),
                      rdtd::quoted(table->begin()->second.as_string()->get()));
 }

@@ -99,12 +99,25 @@ bool has_lists(std::string_view key) {
 
 std::vector<std::string> schemata_lines_meant(std::string_view text) {
   constexpr size_t most = 8;
-  std::vector<std::string> out;
-  const auto lines = split(text, '\n');
-  for (const std::string_view line : lines) {
+  std::vector<std::string> rows, out;
+  std::vector<std::string_view> names;  // each once, as TOML has it
+  for (const std::string_view line : split(text, '\n')) {
     if (trim(line).empty()) continue;
-    auto meant = schemata_meant(trim(line));
-    if (!meant || out.size() == most) return {};
+    const size_t colon = std::min(line.find(':'), line.size());
+    const std::string_view name = trim(line.substr(0, colon));
+    const auto known = std::ranges::find(names, name);
+    if (known != names.end()) {
+      rows[static_cast<size_t>(known - names.begin())] +=
+          fmt::format(";{}", trim(line.substr(std::min(colon + 1, line.size()))));
+      continue;
+    }
+    if (names.size() == most) return {};
+    names.push_back(name);
+    rows.emplace_back(trim(line));
+  }
+  for (const std::string& row : rows) {
+    auto meant = schemata_meant(row);
+    if (!meant) return {};
     out.push_back(*std::move(meant));
   }
   return out;

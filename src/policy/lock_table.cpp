@@ -32,12 +32,12 @@ std::optional<Located<std::string>> read_identity(const FileReader& in, const to
   if (out.value.empty() || out.value.starts_with('-') ||
       out.value.find_first_not_of(name_characters) != std::string::npos) {
     const size_t colon = out.value.find(':');  // "root:root" of chown
-    in.error(out.where, fmt::format("'{}' is no {}", printable(out.value), kind),
-             key.str() == "owner" && colon != std::string::npos && colon > 0
-                 ? fmt::format("write owner = {}, and group = {}",
-                               rdtd::quoted(out.value.substr(0, colon)),
-                               rdtd::quoted(out.value.substr(colon + 1)))
-                 : "");
+    std::string hint;
+    if (key.str() == "owner" && colon != std::string::npos && colon > 0)
+      hint = "write owner = " + rdtd::quoted(out.value.substr(0, colon));
+    if (!hint.empty() && colon + 1 < out.value.size())
+      hint += ", and group = " + rdtd::quoted(out.value.substr(colon + 1));
+    in.error(out.where, fmt::format("'{}' is no {}", printable(out.value), kind), std::move(hint));
     return std::nullopt;
   }
   return out;
@@ -108,15 +108,16 @@ std::string region_meant(const toml::table& table) {
   const auto meant = parse_cache_amount(size->get()) ? std::optional(size->get())
                                                      : cache_amount_meant(size->get());
   if (!meant) return {};
+  // Of "l3" or "all" in their place, nobody knows which region is meant.
   const auto number = [&](std::string_view key, int64_t otherwise) {
-    const auto* value = table.get_as<int64_t>(key);
-    return value == nullptr ? otherwise : value->get();
+    return table.contains(key) ? table.at(key).value_exact<int64_t>().value_or(-1) : otherwise;
   };
+  const int64_t level = number("level", 2), domain = number("domain", 0);
+  if ((level != 2 && level != 3) || domain < 0) return {};
   std::vector<std::string> keys = {"size"};
   for (const std::string_view key : {"level", "domain"})
     if (table.contains(key)) keys.emplace_back(key);
-  return fmt::format("write l{} = {{ \"{}\" = \"{}\" }} in place of {}",
-                     number("level", 2) == 3 ? 3 : 2, number("domain", 0), *meant,
+  return fmt::format("write l{} = {{ \"{}\" = \"{}\" }} in place of {}", level, domain, *meant,
                      join(keys, ", "));
 }
 

@@ -271,10 +271,14 @@ bool warn_of_words_of_command(const FileReader& in, const Condition& condition) 
     return false;
   std::string line;
   for (const Located<std::string>& word : words) line += (line.empty() ? "" : " ") + word.value;
+  const bool is_name = condition.kind == ConditionKind::name;
+  const std::string hint = write(fmt::format("*{}*", line));
   in.warning(words.front().where,
-             "each pattern of 'cmdline' is a whole command line, and these look like the words of "
-             "one",
-             write(fmt::format("*{}*", line)));
+             is_name
+                 ? "each pattern of 'name' is a name, and these look like the words of a command"
+                 : "each pattern of 'cmdline' is a whole command line, and these look like the "
+                   "words of one",
+             is_name ? "write cmdline =" + hint.substr(std::string_view("write").size()) : hint);
   return true;
 }
 
@@ -291,7 +295,9 @@ std::string with_short_value(std::string message, const std::string& value) {
 }  // namespace
 
 void check_patterns(const FileReader& in, Condition& condition, bool in_array) {
-  if (condition.kind == ConditionKind::cmdline && warn_of_words_of_command(in, condition)) return;
+  if (is_one_of(to_string(condition.kind), {"cmdline", "name"}) &&
+      warn_of_words_of_command(in, condition))
+    return;
   for (Located<std::string>& pattern : condition.patterns) {
     auto found = check_pattern(condition.kind, pattern.value, in_array);
     if (found) found->message = with_short_value(std::move(found->message), pattern.value);

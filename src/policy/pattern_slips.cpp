@@ -46,8 +46,6 @@ std::string glob_of(std::string_view regex) {
   const bool from_start = regex.starts_with('^');
   const bool to_end = regex.ends_with('$');
   if (from_start) regex.remove_prefix(1);
-  while (regex.starts_with("\\b")) regex.remove_prefix(2);
-  while (regex.ends_with("\\b")) regex.remove_suffix(2);
   if (to_end) regex.remove_suffix(1);
   // A whole path can have nothing before it.
   if (to_end && !from_start && !regex.starts_with('/')) out += '*';
@@ -55,6 +53,11 @@ std::string glob_of(std::string_view regex) {
     const std::string_view rest = regex.substr(at);
     if (rest.starts_with(".*") || rest.starts_with(".+")) {
       out += rest[1] == '*' ? "*" : "?*";
+      at++;
+    } else if (rest.starts_with("\\b")) {
+      at++;  // the edge of a word has no character
+    } else if (rest.starts_with("\\\\")) {
+      out += rest.substr(0, 2);
       at++;
     } else if (rest.starts_with("\\.")) {
       out += '.';

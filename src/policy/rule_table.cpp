@@ -143,7 +143,9 @@ void check_title(const FileReader& in, const Rule& rule) {
   if (name == rule.conditions.end() || rule.conditions.size() < 2 || name->patterns.size() != 1)
     return;
   const auto& [text, where] = name->patterns.front();
-  if (text.contains(' ') && text.find_first_of("*?[:-(/") == std::string::npos)
+  // Processes have names with blanks too: "Web Content".
+  const std::string last = lower(text.substr(text.rfind(' ') + 1));
+  if (text.contains(' ') && is_one_of(last, {"rule", "policy"}))
     in.warning(where, fmt::format("'{}' is the name of the processes that the rule matches", text),
                "if it is the name of the rule, write it as a comment (#)");
 }

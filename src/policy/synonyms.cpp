@@ -41,7 +41,9 @@ constexpr auto of_rules = std::to_array<Synonym>({
      "children start in the group of their parent: a rule for the parent is enough"},
     {"not except exclude ignore options skip unless", "name", no_negation},
     {"ignorert sched policy nice ionice ioclass rtprio latencynice oomscoreadj cpuquota "
-     "cpuweight cpushares memory memorymax ioweight",
+     "cpuweight cpushares ioweight memory memorymax memorymin memoryhigh memorylow memorylimit "
+     "memorysize "
+     "memorymb memorygb memoryquota memoryswapmax",
      "name", other_controls},
     {"priority order weight rank", "name",
      "rules are tried in the order of files, then of lines; the first that matches decides"},
@@ -87,7 +89,7 @@ constexpr auto of_groups = std::to_array<Synonym>({
     {"data", "l3data", {}},
     {"mba membw memorybandwidth bandwidth mballocation mbapercent mbapercentage maxbandwidth "
      "memorybw bw mbamax mbambps mbmax memband membandpercent membwschema memorytune throttle "
-     "mbpercent mbpercentage mbpct mbps membwpercent",
+     "mbpercent mbpercentage mbpct mbps membwpercent memorymbps memorygbps",
      "mb",
      {}},
     {"minbandwidth minimumbandwidth bandwidthmin minmb membwmin mbfloor bandwidthfloor",
@@ -109,7 +111,7 @@ constexpr auto of_groups = std::to_array<Synonym>({
     {"threadthrottlemode threadthrottle", "l3",
      "the kernel has one mode for all groups: remove this line"},
     {"unsupported drift onstop readers loglevel reconcileinterval", "l3", it_belongs_in_daemon},
-    {"cpumask cpusmask", "cpus", "write cpus = \"0-3\", a list of CPUs"},
+    {"cpumask cpusmask", "cpus", of_cpu_mask},
     {"hostname host onlyon machines", "l3", one_policy},
     {"when schedule time cron", "l3", all_the_time},
     {"cdp", "l3", mount_options},
@@ -134,8 +136,9 @@ constexpr auto of_groups = std::to_array<Synonym>({
     {"moncpus monitorcores monitoredcpus moncores cpumonitor", "monitor_cpus", {}},
     {"mode type shareable shared share isolated dedicated private reserved", "exclusive",
      "groups share ways unless one of them has exclusive = true"},
-    {"priority weight nice ionice ioclass rtprio sched cpuquota cpuweight cpushares memory "
-     "memorymax oomscoreadj",
+    {"priority weight nice ionice ioclass rtprio sched cpuquota cpuweight cpushares oomscoreadj "
+     "memory memorymax memorymin memoryhigh memorylow memorylimit memorysize "
+     "memorymb memorygb memoryquota memoryswapmax",
      "cpus", other_controls},
     {"guard guarded", "protected", in_guard},
     {"critical latencycritical latencysensitive important victim protect", "protected", {}},
@@ -215,9 +218,11 @@ constexpr auto of_others = std::to_array<Synonym>({
     {"restore enforce ondrift", "drift", {}},
     {"optional strict skip ignore skipunsupported ignoreunsupported", "unsupported",
      on_unsupported},
-    {"pidfile user", "drift", "systemd starts rdtd as root, and it writes no PID file"},
+    {"pidfile", "drift", "rdtd writes no PID file: systemd knows its process"},
+    {"user", "drift", "rdtd runs as root: only root can write resctrl"},
     {"mountpath mountpoint resctrl", "drift", "resctrl is at /sys/fs/resctrl: remove this line"},
-    {"monitor enabled enable", "drift", "'systemctl enable --now rdtd' starts it"},
+    {"monitor monitoring mon", "drift", in_rule},
+    {"enabled enable", "drift", "'systemctl enable --now rdtd' starts it"},
     {"cpus", "drift", "'systemctl edit rdtd' sets CPUAffinity of the daemon itself"},
     {"guard", "drift", "[guard] is a table of its own: write mode = \"on\" in it"},
     {"include includes", "drift", all_files_are_read},
@@ -242,7 +247,8 @@ constexpr auto of_others = std::to_array<Synonym>({
     {"user uid", "owner", {}},
     {"gid usergroup", "owner", "did you mean 'group'?"},
     {"perm perms permission permissions", "mode", {}},
-    {"size cache domain domains id level", "owner", "write l2 = { \"1\" = \"256 KiB\" }"},
+    {"size cache domain domains id level", "owner",
+     "write l2 or l3 with its domain, such as l2 = { \"1\" = \"256 KiB\" }"},
 });
 
 }  // namespace

@@ -69,6 +69,9 @@ inline constexpr std::string_view in_guard =
 inline constexpr std::string_view of_a_scheduler =
     "a scheduler gives each job a cgroup, see /proc/PID/cgroup: write cgroup = \"**/*ID*\"";
 
+// The CPUs are those of the mask.
+inline constexpr std::string_view of_cpu_mask = "write a list of CPUs, such as cpus = \"0-3\"";
+
 inline constexpr std::string_view of_lxc = "write cgroup = \"/lxc.payload.NAME\"";
 inline constexpr std::string_view is_group_of_rule = "did you mean 'group'?";
 inline constexpr std::string_view on_unsupported = "did you mean 'unsupported'?";

@@ -28,6 +28,11 @@ bool is_named_table(std::string_view table) {
   return table == "group" || table == "partition" || table == "pseudo_lock";
 }
 
+// [group.NAME] and the keys below it.
+bool has_amounts(const std::vector<std::string_view>& parts) {
+  return parts.size() > 1 && (parts[0] == "group" || parts[0] == "partition");
+}
+
 std::string_view without_quotes(std::string_view text) {
   const bool is_quoted = text.size() > 1 && text.front() == text.back() &&
                          (text.front() == '"' || text.front() == '\'');
@@ -113,6 +118,7 @@ bool TextScanner::scan_header() {
     return fail(begin, place_.at, fmt::format("a name must follow '{}'", open));
   Parts parts;
   if (!scan_key(parts, true)) return false;
+  has_amounts_ = has_amounts(parts);
   if (!text_.substr(place_.at).starts_with(close)) return fail_in_header(begin, close, parts);
   place_.at += close.size();
   const std::string_view title = text_.substr(begin, place_.at - begin);
@@ -135,7 +141,8 @@ bool TextScanner::scan_pair(Node table, unsigned depth) {
   Node node{};
   const auto value = names_.define_value(table, parts, place_.line);
   // "l3.exclusive = true" below l3 = "4 ways".
-  if (!value && value.error().contains("already has a value") && is_key_of_groups(parts.back()))
+  if (!value && value.error().contains("already has a value") && is_key_of_groups(parts.back()) &&
+      (has_amounts_ || has_amounts(parts)))
     return fail(begin, begin + trim(key).size(), value.error(),
                 fmt::format("it is a key of the table itself: write {} = ...", parts.back()));
   if (!defined(begin, begin + trim(key).size(), value, node)) return false;

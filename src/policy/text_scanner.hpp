@@ -94,9 +94,10 @@ class TextScanner {
   Place place_;
   NameTree names_{file_};
   size_t definitions_ = 0;
-  bool scanning_ = false;    // all characters are good
-  Node table_ = Node::root;  // of the last header
-  std::string_view key_;     // the last part of the last key
+  bool scanning_ = false;     // all characters are good
+  Node table_ = Node::root;   // of the last header
+  bool has_amounts_ = false;  // that table can have them
+  std::string_view key_;      // the last part of the last key
   std::optional<Diagnostic> error_;
 };
 

@@ -22,7 +22,7 @@ struct Word {
 constexpr auto resources = std::to_array<Word>({
     {"l3 llc cache l3cache cachel3", "l3"},
     {"l2 l2cache cachel2", "l2"},
-    {"mb mba membw membandwidth memorybandwidth bandwidth bw memory throttling", "mb"},
+    {"mb mba membw membandwidth memorybandwidth bandwidth bw throttling", "mb"},
 });
 
 // The unit that stands behind the number.
@@ -98,10 +98,11 @@ static std::string hint_for_domain_in_key(const UnknownKey& unknown, std::string
   const std::string number(is_l ? domain.substr(1) : domain);
   if (key.empty() || number.empty() || std::ranges::find(keys, key) == keys.end()) return {};
   const std::string amount = amount_in({}, unknown, key != "mb");
-  return fmt::format("write {} = {{ \"{}\" = \"{}\" }}", key, number,
+  return fmt::format("write {} = {{ \"{}\" = \"{}\" }}{}", key, number,
                      !amount.empty() ? amount
                      : key == "mb"   ? "50%"
-                                     : "4 ways");
+                                     : "4 ways",
+                     unknown.is_one_of_several ? ", one table for all domains" : "");
 }
 
 std::string hint_for_unit_in_key(const UnknownKey& unknown, std::string_view word,

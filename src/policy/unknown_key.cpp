@@ -11,6 +11,7 @@
 #include "names.hpp"
 #include "plain_value.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/model/cpu_list.hpp"
 #include "rdtd/model/systemd_unit.hpp"
 #include "rdtd/policy/parse.hpp"
 #include "rdtd/policy/toml_text.hpp"
@@ -86,13 +87,14 @@ std::string with_value(std::string_view hint, const UnknownKey& unknown, std::st
       {"deployment statefulset daemonset replicaset composeservice", "NAME", "*"},
       {"lxc lxd incus", "NAME", "\""},
       {"compose composeproject", "NAME", "*"},
-      {"containerid dockerid job jobs jobid alloc allocid slurmjob nomadjob", "ID", "*"},
+      {"containerid dockerid job jobs jobid alloc allocid slurmjob", "ID", "*"},
   });
   std::string out(hint);
   if (unknown.text.empty() || name_problem(unknown.text)) return out;
   // Slurm has job_12; "*12*" would match user-1200.slice too.
   constexpr std::string_view anywhere = "*ID*";
-  if (const size_t at = out.find(anywhere); hint == of_a_scheduler && is_digits(unknown.text))
+  if (const size_t at = out.find(anywhere);
+      word != "nomadjob" && hint == of_a_scheduler && is_digits(unknown.text))
     return out.replace(at, anywhere.size(), fmt::format("job_{}", unknown.text));
   for (const auto& [words, name, behind] : blanks)
     if (const size_t at = out.find(fmt::format("{}{}", name, behind));
@@ -119,10 +121,30 @@ std::string hint_for_namespace(const UnknownKey& unknown) {
                      pods.size() == 1 ? all : fmt::format("[{}]", all));
 }
 
+// cpus = "4-7" of cpu_mask = "f0" and "0xf0", and of the kernel's "1,00000000".
+std::string hint_for_cpu_mask(const UnknownKey& unknown) {
+  constexpr size_t longest = 1024;
+  std::string digits(unknown.text);
+  if (const auto number = parse_unsigned<uint64_t>(unknown.number); digits.empty() && number)
+    digits = fmt::format("{:x}", *number);
+  std::erase(digits, ',');
+  if (digits.starts_with("0x")) digits.erase(0, 2);
+  CpuSet cpus;
+  for (size_t i = 0; i < digits.size() && digits.size() <= longest; i++) {
+    const auto bits = parse_unsigned<unsigned>(digits.substr(digits.size() - 1 - i, 1), 16);
+    if (!bits) return std::string(of_cpu_mask);
+    for (unsigned bit = 0; bit < 4; bit++)
+      if ((*bits >> bit & 1) != 0) cpus.insert(static_cast<unsigned>(i) * 4 + bit);
+  }
+  return cpus.empty() ? std::string(of_cpu_mask)
+                      : fmt::format("write cpus = \"{}\"", format_cpu_list(cpus));
+}
+
 // What the key's value adds to what its name says.
 std::string hint_by_value(const UnknownKey& unknown, std::string_view word, std::string_view hint,
                           const AmountsOfTable& amounts) {
   if (hint == needs_rule) return rule_of(unknown, word);
+  if (hint == of_cpu_mask) return hint_for_cpu_mask(unknown);
   if (hint == resource_keys)
     if (std::string amount = hint_for_amount(unknown.text, amounts); !amount.empty()) return amount;
   if (hint == an_end)
@@ -210,6 +232,9 @@ std::string hint_for_table(const UnknownKey& unknown, std::string_view word,
   const auto* const found =
       std::ranges::find(conditions, word, &std::pair<std::string_view, std::string_view>::first);
   if (found == conditions.end()) return {};
+  if (!unknown.inner_rule.empty())
+    return fmt::format("write [[rule]] in place of [{}.{}]", unknown.name,
+                       toml_key(unknown.inner_rule));
   return fmt::format("write [[rule]] with {} = {}, and a [group.NAME] for its amounts",
                      found->second, rdtd::quoted(std::string(first_key)));
 }

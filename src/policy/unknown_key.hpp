@@ -35,6 +35,8 @@ struct UnknownKey {
   bool beside_group = false;                 // in a table that has 'group' too
   std::string_view class_within;             // "c" of [partitions.p.classes.c]
   std::string number;                        // its digits, of a whole number
+  std::string_view inner_rule;               // "web" of [unit.web] with a group in it
+  bool is_one_of_several = false;            // l3_0 beside l3_1
 };
 
 // Whether a rule's key is a word for the namespace of its pods.

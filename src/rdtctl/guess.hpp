@@ -28,6 +28,11 @@ inline bool is_kind_of_group(std::string_view word) {
   return is_one_of(word, {"group", "groups", "class", "classes", "clos", "cos"});
 }
 
+// What other programs have for the form of the output.
+inline bool is_form_option(std::string_view name) {
+  return is_one_of(name, {"-o", "--output", "--format", "--output-format"});
+}
+
 // A form of --json.
 inline bool is_form(std::string_view word) { return is_one_of(word, {"pretty", "short", "off"}); }
 

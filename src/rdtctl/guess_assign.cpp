@@ -61,7 +61,12 @@ void Guess::drop_fillers_of_assign() {
 // "assign pod shop/web redis": what only a rule matches by.
 bool Guess::refuse_condition() {
   const std::vector<size_t> bare = arguments();
-  const size_t needed = given({"-g", "--group"}) ? 1 : 2;
+  const bool has_group = given({"-g", "--group"});
+  const size_t needed = has_group ? 1 : 2;
+  // "assign vm 1 2": PIDs of a group with such a name.
+  if (!has_group &&
+      std::ranges::count_if(bare, [&](size_t at) { return !is_digits(words_[at]); }) == 1)
+    return false;
   for (size_t i = 0; i + 1 < bare.size() && bare.size() > needed; i++) {
     const std::string& kind = words_[bare[i]];
     if (is_one_of(kind, {"pod", "container", "vm", "user", "exe", "name", "cgroup"}))
@@ -126,9 +131,14 @@ void Guess::rewrite_assign() {
   } else if (names.size() == 1 && !has_group) {
     insert(names[0], "-g");
   } else if (names.size() > (has_group || has_unit ? 0U : 1U) && !has_unknown_option()) {
-    advice_ = has_unit || std::ranges::all_of(names, is_unit)
-                  ? "assign takes one unit: once for each"
-                  : neither_pid_nor_unit(words_[names.back()]);
+    const auto others = std::ranges::count_if(names, [&](size_t at) { return !is_unit(at); });
+    const auto other = std::ranges::find_if_not(names.rbegin(), names.rend(), is_unit);
+    if (!has_unit && others > (has_group ? 0 : 1))
+      advice_ = neither_pid_nor_unit(words_[*other]);
+    else if (!has_unit && names.size() < bare.size())
+      advice_ = "assign takes PIDs or a unit: once for each";
+    else
+      advice_ = "assign takes one unit: once for each";
   }
 }
 

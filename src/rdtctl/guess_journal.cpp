@@ -29,15 +29,13 @@ void Guess::rewrite_journal() {
       {{"error", "err"}, {"errors", "err"}, {"warn", "warning"}, {"warnings", "warning"}});
   program_ = {"journalctl", "-u", "rdtd"};
   size_t at = verb_ + 1;
-  if (const std::string next = word_behind(verb_); is_one_of(next, {"observer", "rdtd-observer"})) {
-    program_[2] = "rdtd-observer";
-    at++;
-  } else if (next == "rdtd") {
-    at++;
-  } else if (!next.empty() && !is_option(next) && !next.contains('=')) {
-    // "logs redis": those lines that have the word. A number is how many, a match has a '='.
+  const std::string unit = word_behind(verb_);
+  if (is_one_of(unit, {"observer", "rdtd-observer"})) program_[2] = "rdtd-observer";
+  if (is_one_of(unit, {"observer", "rdtd-observer", "rdtd"})) at++;
+  // "logs redis": those lines that have the word. A number is how many, a match has a '='.
+  if (const std::string next = word_behind(at - 1);
+      !next.empty() && !is_option(next) && !next.contains('='))
     program_.emplace_back(is_digits(next) ? "-n" : "-g");
-  }
   for (; at < words_.size(); at++) {
     std::string word = words_[at];
     for (const auto& [other, own] : same)

@@ -9,11 +9,7 @@ namespace rdtd {
 
 namespace {
 
-bool is_form_option(std::string_view name) {
-  return is_one_of(name, {"-o", "--output", "--format", "--output-format"});
-}
-
-// What they are followed by.
+// What an option for the form of the output is followed by.
 bool is_output(std::string_view form) {
   return is_one_of(form, {"json", "json-pretty", "text", "table", "wide"});
 }

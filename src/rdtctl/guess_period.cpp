@@ -135,8 +135,10 @@ void Guess::rewrite_period() {
       advice_ = fmt::format("{} shows what was; 'rdtctl top' shows what is now", verb());
     } else if (is_file || rewrite_time(at)) {
       continue;
-    } else if (drop_filler(at) || (word == "-" && words_of_time(at + 1) > 0)) {
-      if (word == "-") erase(at);
+    } else if (word == "-" && words_of_time(at + 1) > 0) {  // the end is behind it
+      erase(at);
+      join_time(at, words_of_time(at), "--until=");
+    } else if (drop_filler(at)) {
       at--;
     } else if (!has_group && !given({"--replay"}) && can_be_group(word)) {
       advice_ = refusal_of_group(group, at);

@@ -31,8 +31,7 @@ std::vector<size_t> Guess::bare_words(size_t begin) const {
   for (size_t i = begin; i < words_.size() && words_[i] != "--"; i++) {
     if (!is_option(words_[i]))
       out.push_back(i);
-    else if (takes_word_at(i) ||
-             is_one_of(words_[i], {"-o", "--output", "--format", "--output-format"}))
+    else if (takes_word_at(i) || is_form_option(words_[i]))
       i++;
   }
   return out;
@@ -87,8 +86,7 @@ bool Guess::only_reads(const std::string& word) const {
   } else if (!is_verb(word)) {
     return is_one_of(word, {"log", "logs", "journal"});
   }
-  return !is_one_of(meant, {"apply", "reload", "adopt", "reset", "assign", "run", "edit", "init",
-                            "snapshot", "record", "bench", "suggest"});
+  return changes_nothing(meant);
 }
 
 // Whether the words from `at` on mean something.

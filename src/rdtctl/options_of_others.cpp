@@ -33,7 +33,7 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"rdtctl", "-r -R", "--root"},
     {"rdtctl", "--system", ""},
     {"top", "--iterations --count --limit", "-n"},
-    {"top", "-f --file -r --read --input -i", "--play"},
+    {"top", "-f --file -r --read --input", "--play"},
     {"top", "--no-stream", "-n1"},
     {"top", "-a --all", ""},
     {"top", "-k", "--sort"},
@@ -43,7 +43,6 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"top", "-g --group --filter", "", "top shows all groups; 'rdtctl show GROUP' shows one"},
     {"top", "-c -H -E -e -I -S -w", "",
      "top shows what groups use; 'rdtctl watch --pid PID' shows one process"},
-    {"top", "-1", "-n1"},
     {"top", "--once --batch", "-b"},
     {"top", "-i --delay --seconds", "-d"},
     {"top", "-s --sort-by --order", "--sort"},
@@ -179,7 +178,6 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"adopt", "-g --group", "+"},
     {"events", "-f --follow -w --watch", ""},
     {"events", "--lines --count --limit --max", "-n"},
-    {"events", "-1", "-n1"},
     {"events", "-a --all", ""},
     {"events", "-g --group --filter --type -t --drift", "",
      "events prints all: rdtctl events | grep GROUP; 'rdtctl blame -g GROUP' has what was"},
@@ -257,7 +255,7 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"check", "--fix", "", "it changes no file; what to write is below each error"},
     {"check", "--strict --werror --Werror -Werror --warnings-as-errors", "",
      "warnings do not prevent loading; 'rdtctl check -j' has them as data"},
-    {"plan", "-u --diff -U3", "--unified"},
+    {"plan", "-u --diff", "--unified"},
     {"plan", "--dry-run --dryrun --check -n --refresh --changes", ""},
     {"plan", "--layout", "", "'rdtctl layout' draws the ways"},
     {"cat-config", "-a --all --files --names --list", ""},
@@ -335,6 +333,15 @@ static bool fits(std::string_view words, const std::string& value) {
          !value.ends_with(words.substr(end + 2));
 }
 
+// "-5" of events, as head and tail have it, and "-U5" of plan, as diff has it.
+static std::optional<Meaning> meaning_of_count(std::string_view verb, std::string_view option) {
+  if (is_one_of(verb, {"events", "top"}) && option.starts_with('-') && is_digits(option.substr(1)))
+    return Meaning{{"-n" + std::string(option.substr(1))}, {}};
+  if (verb == "plan" && option.starts_with("-U") && is_digits(option.substr(2)))
+    return Meaning{{"--unified"}, {}};
+  return std::nullopt;
+}
+
 std::optional<Meaning> meaning_of_option(std::string_view verb, std::string_view option,
                                          const std::string& value) {
   const std::string_view of = verb.empty() ? "rdtctl" : verb;
@@ -345,7 +352,7 @@ std::optional<Meaning> meaning_of_option(std::string_view verb, std::string_view
          (!with_sign.empty() && has_guess(guess.guesses, " ", with_sign))) &&
         fits(guess.words, value))
       return Meaning{words_in(guess.words), guess.sentence};
-  return std::nullopt;
+  return meaning_of_count(of, option);
 }
 
 }  // namespace rdtd

@@ -167,8 +167,12 @@ void add_policy(JsonValue& json, const PolicyOfGroup& policy) {
 std::string hint_of_word(const std::string& word) {
   auto meaning = meaning_of_verb("show " + word);
   if (!meaning) meaning = meaning_of_verb(word);
-  if (!meaning) return "";
+  if (!meaning || (meaning->sentence.empty() && meaning->words.empty())) return "";
   if (meaning->sentence.contains("{}") || join(meaning->words, " ") == "show") return "";
+  // Who asks to see something does not want it changed.
+  if (meaning->sentence.empty() ? !changes_nothing(meaning->words.front())
+                                : meaning->sentence.contains("rdtctl reset"))
+    return "";
   return meaning->sentence.empty()
              ? fmt::format("; 'rdtctl {}' shows that", join(meaning->words, " "))
              : fmt::format("; {}", meaning->sentence);
@@ -184,11 +188,11 @@ std::string hint_of_no_group(const Context& context, const TreeMachine& machine,
   if (machine.snapshot.groups.contains(group_directory(group.substr(0, group.find('/')))) &&
       group.contains('/'))
     return "; 'rdtctl top' shows monitoring groups below their control groups";
-  if (std::string other = hint_of_word(group); !other.empty()) return other;
   std::vector<std::string> names;
   for (const auto& [name, state] : machine.snapshot.groups) names.push_back(group_label(name));
   for (const std::string& meant : {group, lower(group)})
     if (std::string question = nearest_question(meant, names); !question.empty()) return question;
+  if (std::string other = hint_of_word(group); !other.empty()) return other;
   if (is_digits(group)) return fmt::format("; of a process: rdtctl explain {}", group);
   if (has_unit_type(group)) return fmt::format("; of a unit: rdtctl explain {}", group);
   if (has_wildcard(group))

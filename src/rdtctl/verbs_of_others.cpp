@@ -236,7 +236,7 @@ constexpr auto verb_advice = std::to_array<Advice>({
     {"protect, isolate",
      "exclusive = true in [group.NAME] gives a group ways of its own; 'rdtctl init --protect UNIT' "
      "writes a policy for a service"},
-    {"throttle, throttle *, cap *, quota *, limits *",
+    {"throttle, cap *",
      "write mb = \"20%\" in [group.NAME], then run 'rdtctl reload'; of one command: 'rdtctl run "
      "--mb 20% -- COMMAND'"},
     {"lease create, lease add, lease new, lease take, create lease, new lease",
@@ -279,6 +279,11 @@ constexpr auto without_arguments = std::to_array<Advice>({
 });
 
 }  // namespace
+
+bool changes_nothing(std::string_view verb) {
+  return !is_one_of(verb, {"apply", "reload", "adopt", "reset", "assign", "run", "edit", "init",
+                           "snapshot", "record", "bench", "suggest"});
+}
 
 bool has_guess(std::string_view guesses, std::string_view separator, std::string_view guess) {
   for (size_t at = 0; at < guesses.size();) {

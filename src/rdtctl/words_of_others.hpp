@@ -29,6 +29,9 @@ struct Meaning {
 // What a verb that takes no argument does; empty for others.
 [[nodiscard]] std::string_view instead_of_argument(std::string_view verb);
 
+// Whether the verb of rdtctl changes nothing and executes nothing.
+[[nodiscard]] bool changes_nothing(std::string_view verb);
+
 // For the tables: whether the guess is one of those, and the words between spaces.
 [[nodiscard]] bool has_guess(std::string_view guesses, std::string_view separator,
                              std::string_view guess);

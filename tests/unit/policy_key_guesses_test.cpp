@@ -115,6 +115,75 @@ constexpr PolicyAndErrors amounts_and_errors[] = {
      "    2 | l3_0 = \"4 ways\"\n"
      "      | ^~~~ write l3 = { \"0\" = \"4 ways\" }\n"},
     {"[group.a]\n"
+     "l3_0 = \"4 ways\"\n"
+     "l3_1 = \"2 ways\"\n",
+     "p.toml:2:1: error: unknown key 'l3_0' in [group.a]\n"
+     "    2 | l3_0 = \"4 ways\"\n"
+     "      | ^~~~ write l3 = { \"0\" = \"4 ways\" }, one table for all domains\n"
+     "p.toml:3:1: error: unknown key 'l3_1' in [group.a]\n"
+     "    3 | l3_1 = \"2 ways\"\n"
+     "      | ^~~~ write l3 = { \"1\" = \"2 ways\" }, one table for all domains\n"},
+    {"[group.a]\n"
+     "memory_limit = \"512M\"\n",
+     "p.toml:2:1: error: unknown key 'memory_limit' in [group.a]\n"
+     "    2 | memory_limit = \"512M\"\n"
+     "      | ^~~~~~~~~~~~ rdtd sets caches and memory bandwidth only; systemd.exec(5) and "
+     "systemd.resource-control(5) have the other limits\n"},
+    {"[group.a]\n"
+     "cpu_mask = \"0xf0\"\n",
+     "p.toml:2:1: error: unknown key 'cpu_mask' in [group.a]\n"
+     "    2 | cpu_mask = \"0xf0\"\n"
+     "      | ^~~~~~~~ write cpus = \"4-7\"\n"},
+    {"[group.a]\n"
+     "cpu_mask = \"1,00000003\"\n",
+     "p.toml:2:1: error: unknown key 'cpu_mask' in [group.a]\n"
+     "    2 | cpu_mask = \"1,00000003\"\n"
+     "      | ^~~~~~~~ write cpus = \"0-1,32\"\n"},
+    {"[group.a]\n"
+     "cpu_mask = \"all\"\n",
+     "p.toml:2:1: error: unknown key 'cpu_mask' in [group.a]\n"
+     "    2 | cpu_mask = \"all\"\n"
+     "      | ^~~~~~~~ write a list of CPUs, such as cpus = \"0-3\"\n"},
+    {"[group.a]\n"
+     "mb = { max = 50, unit = \"GB/s\" }\n",
+     "p.toml:2:8: error: 'max' is not a list of domains: 'max' is not a number\n"
+     "    2 | mb = { max = 50, unit = \"GB/s\" }\n"
+     "      |        ^~~ write mb = \"50 GB/s\"\n"
+     "p.toml:2:18: error: 'unit' is not a list of domains: 'unit' is not a number\n"
+     "    2 | mb = { max = 50, unit = \"GB/s\" }\n"
+     "      |                  ^~~~ the unit belongs in the amount: \"4 ways\", \"50%\", "
+     "\"8 GB/s\"\n"},
+    {"[group.a]\n"
+     "l3 = { ways = 4, exclusive = \"strict\" }\n",
+     "p.toml:2:8: error: 'ways' is not a list of domains: 'ways' is not a number\n"
+     "    2 | l3 = { ways = 4, exclusive = \"strict\" }\n"
+     "      |        ^~~~ write l3 = \"4 ways\", and exclusive = \"strict\" in the group\n"
+     "p.toml:2:18: error: 'exclusive' is not a list of domains: 'exclusive' is not a number\n"
+     "    2 | l3 = { ways = 4, exclusive = \"strict\" }\n"
+     "      |                  ^~~~~~~~~ write exclusive = \"strict\" in the group\n"},
+    {"[group.a]\n"
+     "l3 = [\"10%\", \"50%\"]\n",
+     "p.toml:2:6: error: 'l3' must be a string or a table that maps domains to amounts, not "
+     "an array\n"
+     "    2 | l3 = [\"10%\", \"50%\"]\n"
+     "      |      ^~~~~~~~~~~~~~ write \"10%..50%\"\n"},
+    {"[group.a]\n"
+     "l3 = [\"0xf\", \"0x3\"]\n",
+     "p.toml:2:6: error: 'l3' must be a string or a table that maps domains to amounts, not "
+     "an array\n"
+     "    2 | l3 = [\"0xf\", \"0x3\"]\n"
+     "      |      ^~~~~~~~~~~~~~ write { \"0\" = \"0xf\", \"1\" = \"0x3\" } for two domains\n"},
+    {"[group.a]\n"
+     "schemata = \"L3:0=f\\nL3:1=3\"\n",
+     "p.toml:2:1: error: unknown key 'schemata' in [group.a]\n"
+     "    2 | schemata = \"L3:0=f\\nL3:1=3\"\n"
+     "      | ^~~~~~~~ write l3 = { \"0\" = \"0xf\", \"1\" = \"0x3\" }\n"},
+    {"[group.a]\n"
+     "schemata = \"L3:0=f\\nL3:0=3\"\n",
+     "p.toml:2:1: error: unknown key 'schemata' in [group.a]\n"
+     "    2 | schemata = \"L3:0=f\\nL3:0=3\"\n"
+     "      | ^~~~~~~~ write l3 = \"4 ways\" or mb = \"50%\"\n"},
+    {"[group.a]\n"
      "mb_domain1 = \"50%\"\n",
      "p.toml:2:1: error: unknown key 'mb_domain1' in [group.a]\n"
      "    2 | mb_domain1 = \"50%\"\n"

@@ -114,7 +114,38 @@ constexpr PolicyAndErrors tables_and_errors[] = {
      "user = \"rdtd\"\n",
      "p.toml:2:1: error: unknown key 'user' in [daemon]\n"
      "    2 | user = \"rdtd\"\n"
-     "      | ^~~~ systemd starts rdtd as root, and it writes no PID file\n"},
+     "      | ^~~~ rdtd runs as root: only root can write resctrl\n"},
+    {"[daemon]\n"
+     "pid_file = \"/run/x\"\n",
+     "p.toml:2:1: error: unknown key 'pid_file' in [daemon]\n"
+     "    2 | pid_file = \"/run/x\"\n"
+     "      | ^~~~~~~~ rdtd writes no PID file: systemd knows its process\n"},
+    {"[daemon]\n"
+     "readers = \"644\"\n",
+     "p.toml:2:11: error: 'readers' in [daemon] must be one of group, all, not '644'\n"
+     "    2 | readers = \"644\"\n"
+     "      |           ^~~~~ write readers = \"all\"\n"},
+    {"[daemon]\n"
+     "readers = \"1004\"\n",
+     "p.toml:2:11: error: 'readers' in [daemon] must be one of group, all, not '1004'\n"
+     "    2 | readers = \"1004\"\n"
+     "      |           ^~~~~~ write readers = \"group\" and add 1004 to the user group rdtd\n"},
+    {"[daemon]\n"
+     "readers = \"1000\"\n",
+     "p.toml:2:11: error: 'readers' in [daemon] must be one of group, all, not '1000'\n"
+     "    2 | readers = \"1000\"\n"
+     "      |           ^~~~~~ write readers = \"group\" and add 1000 to the user group rdtd\n"},
+    {"[observer]\n"
+     "interval = \"weekly\"\n",
+     "p.toml:2:12: error: 'weekly' is not a time span\n"
+     "    2 | interval = \"weekly\"\n"
+     "      |            ^~~~~~~~ write \"1s\"\n"},
+    {"[unit.web]\n"
+     "group = \"default\"\n"
+     "unit = \"web.service\"\n",
+     "p.toml:1:2: error: unknown key 'unit' in a policy\n"
+     "    1 | [unit.web]\n"
+     "      |  ^~~~ write [[rule]] in place of [unit.web]\n"},
     {"[pseudo_lock.x]\n"
      "size = \"256K\"\n"
      "level = 3\n"
@@ -122,6 +153,21 @@ constexpr PolicyAndErrors tables_and_errors[] = {
      "p.toml:2:1: error: unknown key 'size' in [pseudo_lock.x]\n"
      "    2 | size = \"256K\"\n"
      "      | ^~~~ write l3 = { \"0\" = \"256 KiB\" } in place of size, level, domain\n"},
+    {"[pseudo_lock.x]\n"
+     "size = \"256K\"\n"
+     "level = \"l3\"\n",
+     "p.toml:2:1: error: unknown key 'size' in [pseudo_lock.x]\n"
+     "    2 | size = \"256K\"\n"
+     "      | ^~~~ write l2 or l3 with its domain, such as l2 = { \"1\" = \"256 KiB\" }\n"
+     "p.toml:3:1: error: unknown key 'level' in [pseudo_lock.x]\n"
+     "    3 | level = \"l3\"\n"
+     "      | ^~~~~ write l2 or l3 with its domain, such as l2 = { \"1\" = \"256 KiB\" }\n"},
+    {"[pseudo_lock.x]\n"
+     "l3 = { \"0\" = \"256 KiB\" }\n"
+     "owner = \"root:\"\n",
+     "p.toml:3:9: error: 'root:' is no user\n"
+     "    3 | owner = \"root:\"\n"
+     "      |         ^~~~~~~ write owner = \"root\"\n"},
     {"[pseudo_lock.x]\n"
      "l3 = { \"0\" = \"256 KiB\" }\n"
      "owner = \"root:disk\"\n",
@@ -147,6 +193,18 @@ constexpr PolicyAndErrors tables_and_errors[] = {
      "p.toml:3:8: warning: 'web rule' is the name of the processes that the rule matches\n"
      "    3 | name = \"web rule\"\n"
      "      |        ^~~~~~~~~~ if it is the name of the rule, write it as a comment (#)\n"},
+    {"[[rule]]\n"
+     "group = \"default\"\n"
+     "name = \"Web Content\"\n"
+     "exe = \"/usr/lib/firefox/firefox\"\n",
+     ""},
+    {"[[rule]]\n"
+     "group = \"default\"\n"
+     "name = \"x\"\n"
+     "name.cpus = \"0\"\n",
+     "p.toml:4:1: error: 'name' already has a value, in p.toml:3\n"
+     "    4 | name.cpus = \"0\"\n"
+     "      | ^~~~~~~~~\n"},
     {"[[rule]]\n"
      "group = \"default\"\n"
      "name = \"x\"\n"
@@ -184,8 +242,10 @@ constexpr ValueAndFinding conditions_and_findings[] = {
     {"name = \"usr/sbin/nginx\"",
      "warning: 'usr/sbin/nginx' may not match what it was meant for: the name of a process has "
      "no directory | write \"nginx\", or exe = \"/usr/sbin/nginx\""},
-    {"name = [\"java\", \"-jar\"]",
-     "warning: '-jar' looks like an option of a command | write cmdline = \"*-jar*\""},
+    {"name = [\"java\", \"-jar\", \"x.jar\"]",
+     "warning: each pattern of 'name' is a name, and these look like the words of a command | "
+     "write cmdline = \"*java -jar x.jar*\""},
+    {"name = [\"tar\", \"-bash\"]", ""},
     {"name = \"web rule\"", ""},
     {"name = \"put nginx in web\"",
      "error: 'put nginx in web' can never match: the kernel cuts names to 15 bytes | write "
@@ -249,6 +309,30 @@ constexpr ValueAndFinding conditions_and_findings[] = {
     {"cgroup.path = \"/x\"",
      "error: 'cgroup' must be a string or an array of strings, not a table | write cgroup = "
      "\"/x\""},
+    {"user = { not = \"root\" }",
+     "error: 'user' must be a name, a number or an array of them, not a table"},
+    {"user.uid = \"1000\"",
+     "error: 'user' must be a name, a number or an array of them, not a table | write user = "
+     "\"1000\""},
+    {"unit = { prefix = \"web-\" }",
+     "error: 'unit' must be a string or an array of strings, not a table"},
+    {"name.regex = \"web.*\"",
+     "error: 'name' must be a string or an array of strings, not a table"},
+    {"pod = { label = \"app=web\" }",
+     "error: 'pod' must be a string or an array of strings, not a table"},
+    {"pod = { namespace = \"shop\", label = \"web\" }",
+     "error: 'pod' must be a string or an array of strings, not a table"},
+    {"pod = { namespace = \"shop\" }",
+     "error: 'pod' must be a string or an array of strings, not a table | write pod = "
+     "\"shop/*\""},
+    {"container = { image = \"nginx\" }",
+     "error: 'container' must be a string or an array of strings, not a table"},
+    {"nomad_job = \"web\"",
+     "error: unknown key 'nomad_job' in [[rule]] | a scheduler gives each job a cgroup, see "
+     "/proc/PID/cgroup: write cgroup = \"**/*ID*\""},
+    {"unit = '\\bjava\\b.*'",
+     "warning: '\\bjava\\b.*' may not match what it was meant for: it is a glob, not a regular "
+     "expression | write \"java*\""},
 };
 
 TEST(PolicyTableGuesses, Errors) { expect_errors(tables_and_errors); }

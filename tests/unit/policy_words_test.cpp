@@ -163,7 +163,7 @@ constexpr WordsAndHint words_and_hints[] = {
     {lock, "user uid", "did you mean 'owner'?"},
     {lock, "user_group", "did you mean 'group'?"},
     {lock, "permissions", "did you mean 'mode'?"},
-    {lock, "size domain", "write l2 = { \"1\" = \"256 KiB\" }"},
+    {lock, "size domain", "write l2 or l3 with its domain, such as l2 = { \"1\" = \"256 KiB\" }"},
     {"[io]", "ways", "did you mean 'l3'?"},
     {"[daemon]", "sampling_interval refresh", "did you mean 'reconcile_interval'?"},
     {"[daemon]", "loglevel verbosity", "did you mean 'log_level'?"},
