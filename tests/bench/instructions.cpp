@@ -1,7 +1,6 @@
 // instructions OPERATION COUNT: carries an operation of the hot path out COUNT times, for
 // callgrind, which counts the instructions in `measured`. Without arguments: lists the operations.
 #include <fmt/format.h>
-#include <linux/cn_proc.h>
 
 #include <charconv>
 #include <cstdlib>
@@ -9,6 +8,7 @@
 #include <functional>
 #include <map>
 
+#include "event_number.hpp"
 #include "rdtd/plan/plan.hpp"
 #include "rdtd/policy/parse.hpp"
 #include "rdtd/proc/event.hpp"
@@ -27,7 +27,7 @@ namespace {
 volatile size_t result;  // so that no work is left out
 
 std::function<void()> decode() {
-  auto datagram = test::message(proc_event::PROC_EVENT_EXEC, 4242, 4242);
+  auto datagram = test::message(event_number::exec, 4242, 4242);
   return [datagram = std::move(datagram)] {
     std::span<const std::byte> rest(datagram);
     result = static_cast<size_t>(next_event(rest)->pid);
