@@ -168,7 +168,7 @@ std::optional<uid_t> Answers::effective_user_of(pid_t pid) {
 std::expected<Explanation, Refusal> Answers::explain(pid_t pid, std::optional<uid_t> owner) {
   const auto process = core_.system.processes.open(pid);
   if (!process) return std::unexpected(cannot_examine(pid, process.error()));
-  const auto whole = (*process)->read_process();
+  const auto whole = core_.system.processes.process_of(pid);
   if (!whole) return std::unexpected(cannot_examine(pid, whole.error()));
   if (*whole != pid)
     return std::unexpected(

@@ -137,7 +137,7 @@ std::expected<std::shared_ptr<PreparedAssign>, Refusal> Assignments::prepare(
   if (pid <= 0) return std::unexpected(no_such_process(pid));
   auto process = core_.system.processes.open(pid);
   if (!process) return std::unexpected(cannot_examine(pid, process.error()));
-  const auto whole = (*process)->read_process();
+  const auto whole = core_.system.processes.process_of(pid);
   if (!whole) return std::unexpected(cannot_examine(pid, whole.error()));
   if (*whole != pid)
     return std::unexpected(Refusal{

@@ -30,11 +30,10 @@ int add_counted(const Place& place, pid_t tid) {
 
 Assignment correct_placement(const Placement& placement, pid_t tid) {
   constexpr Assignment gone{.kind = Assignment::Kind::gone};
-  auto thread = placement.processes.open(tid);
-  const auto whole = thread ? (*thread)->read_process() : std::unexpected(thread.error());
+  const auto whole = placement.processes.process_of(tid);
   if (!whole) return cannot_place(whole.error());
   const bool first = *whole == tid;
-  const auto process = first ? std::move(thread) : placement.processes.open(*whole);
+  const auto process = placement.processes.open(*whole);
   if (!process) return cannot_place(process.error());
   ProcessFacts facts;
   const RuleTable& table = placement.table;

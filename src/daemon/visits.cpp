@@ -65,8 +65,7 @@ void Visits::add(One one, std::chrono::milliseconds delay) {
 }
 
 void Visits::add_thread(pid_t tid) {
-  const auto thread = looks_.system.processes.open(tid);
-  const auto process = thread ? (*thread)->read_process() : std::unexpected(thread.error());
+  const auto process = looks_.system.processes.process_of(tid);
   if (process) add({.pid = *process});
   if (!process && !proc::ended(process.error())) looks_.overflowed = true;
 }

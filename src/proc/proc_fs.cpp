@@ -158,7 +158,6 @@ class OpenProcess final : public Process {
   [[nodiscard]] Result<std::vector<pid_t>> threads() const override;
   [[nodiscard]] Result<std::string> read_thread_name(pid_t tid) const override;
   [[nodiscard]] Result<std::string> read_thread_group(pid_t tid) const override;
-  [[nodiscard]] Result<pid_t> read_process() const override;
   [[nodiscard]] Result<Status> read_status() const override;
   [[nodiscard]] Result<uint64_t> read_start_time() const override;
   [[nodiscard]] Result<std::vector<pid_t>> children(std::span<const pid_t> threads) const override;
@@ -295,21 +294,6 @@ Result<std::string> OpenProcess::read_cmdline() const {
                           }));
 }
 
-// The kernel lists the first thread first, whichever thread is asked for, and keeps it in the list
-// until the others have ended (first_tid in fs/proc/base.c). While another thread executes a
-// program, it may be listed under that one's id for a moment: the exec event follows.
-Result<pid_t> OpenProcess::read_process() const {
-  std::optional<pid_t> first;
-  const ProcPath path(pid_, "/task");
-  const auto listed = each_number<for_two>(root_, path, [&](pid_t tid) {
-    first = tid;
-    return false;
-  });
-  if (!listed) return std::unexpected(listed.error());
-  if (!first) return failed(ESRCH, "list", root_, path);
-  return if_alive(Result<pid_t>(*first));
-}
-
 Result<Status> OpenProcess::read_status() const {
   const ProcPath path(pid_, "/status");
   auto text = read_text(path);
@@ -436,6 +420,21 @@ Result<std::unique_ptr<Process>> ProcFs::open(pid_t pid) const {
   if (!comm) return failed("open", root_, path);
   return std::make_unique<OpenProcess>(root_, namespace_root_, containers_, *command_lines_,
                                        status_pace_, calls_, pid, std::move(comm));
+}
+
+// The kernel lists the first thread first, whichever thread is asked for, and keeps it in the list
+// until the others have ended (first_tid in fs/proc/base.c). While another thread executes a
+// program, it may be listed under that one's id for a moment: the exec event follows.
+Result<pid_t> ProcFs::process_of(pid_t tid) const {
+  std::optional<pid_t> first;
+  const ProcPath path(tid, "/task");
+  const auto listed = each_number<for_two>(root_, path, [&](pid_t thread) {
+    first = thread;
+    return false;
+  });
+  if (!listed) return std::unexpected(listed.error());
+  if (!first) return failed(ESRCH, "list", root_, path);
+  return *first;
 }
 
 bool ProcFs::is_alone(pid_t pid) const {

@@ -144,8 +144,7 @@ void WatchGroups::remove() {
 // Of the thread, or of the first thread of its process.
 std::optional<std::string> WatchGroups::origin_of(pid_t tid) const {
   if (const auto own = origins_.find(tid); own != origins_.end()) return own->second;
-  const auto thread = processes_.open(tid);
-  const auto process = thread ? (*thread)->read_process() : std::unexpected(thread.error());
+  const auto process = processes_.process_of(tid);
   const auto first = process ? origins_.find(*process) : origins_.end();
   return first == origins_.end() ? std::nullopt : std::optional(first->second);
 }

@@ -185,7 +185,7 @@ TEST_F(PlacingFailsTest, AFailureOfProcIsNoEndOfAProcess) {
     std::string text;
   } rows[] = {
       {"open", "cannot open " + process + ": Too many open files"},
-      {"read_process", "cannot read " + process + ": Too many open files"},
+      {"process_of", "cannot list " + process + ": Too many open files"},
       {"read_status", "cannot read " + process + ": Too many open files"},
   };
   for (const auto& row : rows) {
@@ -196,7 +196,7 @@ TEST_F(PlacingFailsTest, AFailureOfProcIsNoEndOfAProcess) {
   }
   for (const char* operation : {"read", "threads"}) {
     fail_in_proc(operation, EMFILE);
-    EXPECT_EQ(manager->answers().explain(pid, std::nullopt).error().text, rows[1].text);
+    EXPECT_EQ(manager->answers().explain(pid, std::nullopt).error().text, rows[2].text);
     processes.calls.reset();
   }
   const auto prepared = manager->changes().prepare_assign(pid, "b", {});

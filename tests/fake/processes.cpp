@@ -110,9 +110,6 @@ class Processes::Opened final : public proc::Process {
         std::to_string(tid));
   }
 
-  [[nodiscard]] Result<pid_t> read_process() const override {
-    return ask<pid_t>("read_process", [](const ProcessState& process) { return process.pid; });
-  }
   [[nodiscard]] Result<proc::Status> read_status() const override {
     return ask<proc::Status>("read_status", [](const ProcessState& process) {
       return proc::Status{process.parent, process.program.identity};
@@ -163,6 +160,15 @@ Result<std::unique_ptr<proc::Process>> Processes::open(pid_t pid) const {
     if (const Thread* thread = find_thread(process, pid))
       return std::make_unique<Opened>(*this, pid, thread->serial);
   return std::unexpected(Error{"open", path_of(pid), ENOENT, {}});
+}
+
+Result<pid_t> Processes::process_of(pid_t tid) const {
+  const std::lock_guard guard(kernel_.mutex);
+  if (const auto failure = calls.begin("process_of", std::to_string(tid)))
+    return std::unexpected(Error{"list", path_of(tid), failure->code, {}});
+  for (const auto& [id, process] : processes_)
+    if (find_thread(process, tid) != nullptr) return process.pid;
+  return std::unexpected(Error{"list", path_of(tid), ENOENT, {}});
 }
 
 bool Processes::is_alone(pid_t pid) const {

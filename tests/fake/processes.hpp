@@ -52,6 +52,7 @@ class Processes final : public proc::Processes {
   explicit Processes(Kernel& kernel) : kernel_(kernel) {}
 
   [[nodiscard]] Result<std::unique_ptr<proc::Process>> open(pid_t pid) const override;
+  [[nodiscard]] Result<pid_t> process_of(pid_t tid) const override;
   [[nodiscard]] bool is_alone(pid_t pid) const override;
   [[nodiscard]] Result<std::vector<pid_t>> list() const override;
 

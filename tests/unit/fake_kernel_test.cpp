@@ -86,7 +86,7 @@ TEST(FakeProcesses, InheritTheGroupOfTheForkingThread) {
   EXPECT_EQ((*opened)->read_status()->parent, parent);
   EXPECT_EQ((*processes.open(parent))->children(std::vector{parent, thread}), std::vector{child});
   EXPECT_EQ((*processes.open(parent))->threads(), (std::vector{parent, thread}));
-  EXPECT_EQ((*processes.open(thread))->read_process(), parent);
+  EXPECT_EQ(processes.process_of(thread), parent);
   EXPECT_EQ((*processes.open(parent))->read_thread_group(parent), "");
 }
 

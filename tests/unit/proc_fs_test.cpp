@@ -71,7 +71,7 @@ TEST(ProcFs, ThisProcess) {
   EXPECT_EQ(self.thread_count(), 1U);
   EXPECT_EQ(self.threads(), std::vector{::getpid()});
   EXPECT_EQ(self.read_thread_name(::getpid()), "rdtd-tests");
-  EXPECT_EQ(self.read_process(), ::getpid());
+  EXPECT_EQ(proc.process_of(::getpid()), ::getpid());
   EXPECT_EQ(self.read_status()->parent, ::getppid());
   EXPECT_EQ(self.owner(), ::geteuid());
   EXPECT_GT(self.read_start_time().value_or(0), 0U);
@@ -199,7 +199,7 @@ TEST(ProcFs, ChildrenAndNamesOfAllThreads) {
   const auto children = (*process)->children(*threads);
   const auto name = (*process)->read_thread_name(tid);
   const size_t count = (*process)->thread_count();
-  const auto leader = (*proc.open(tid))->read_process();
+  const auto leader = proc.process_of(tid);
   const auto absent = (*process)->read_thread_name(1);
   done.count_down();
   thread.join();

@@ -37,6 +37,7 @@ class ProcFs final : public Processes {
         containers_(containers),
         command_lines_(std::make_unique<CommandLines>(max_wait)) {}
   [[nodiscard]] Result<std::unique_ptr<Process>> open(pid_t pid) const override;
+  [[nodiscard]] Result<pid_t> process_of(pid_t tid) const override;
   [[nodiscard]] bool is_alone(pid_t pid) const override;
   [[nodiscard]] Result<std::vector<pid_t>> list() const override;
   // For another thread: a call is under way that may wait for the lock of resctrl.

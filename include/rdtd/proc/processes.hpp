@@ -66,8 +66,6 @@ class Process {
   // The group that a thread is in, by its directory: "" is the root, "redis/mon_groups/web" a
   // monitoring group; from cpu_resctrl_groups. ENOTSUP if the kernel does not say.
   [[nodiscard]] virtual Result<std::string> read_thread_group(pid_t tid) const = 0;
-  // The process that it is a thread of: /proc opens for every thread.
-  [[nodiscard]] virtual Result<pid_t> read_process() const = 0;
   // Costs up to 50 ms of a processor, since the kernel prints all supplementary groups.
   [[nodiscard]] virtual Result<Status> read_status() const = 0;
   // When it was forked, in clock ticks since boot: with the pid, one process of this boot.
@@ -86,6 +84,8 @@ class Processes {
   virtual ~Processes() = default;
 
   [[nodiscard]] virtual Result<std::unique_ptr<Process>> open(pid_t pid) const = 0;
+  // The process that a thread belongs to: open() takes the id of any thread.
+  [[nodiscard]] virtual Result<pid_t> process_of(pid_t tid) const = 0;
   // Whether a process has one thread and no child, or has ended, in as few system calls as show it.
   // False if that cannot be seen now.
   [[nodiscard]] virtual bool is_alone(pid_t pid) const = 0;
