@@ -41,6 +41,14 @@ int list_nodes(sd_bus*, const char*, void* userdata, char*** nodes, sd_bus_error
   return 0;
 }
 
+// "FILE:LINE" each.
+std::vector<std::string> places_of(const std::vector<Location>& rules) {
+  std::vector<std::string> out;
+  out.reserve(rules.size());
+  for (const Location& rule : rules) out.push_back(rule.text());
+  return out;
+}
+
 int group_property(sd_bus* bus, const char* path, const char*, const char* property,
                    sd_bus_message* reply, void* userdata, sd_bus_error*) {
   Objects& objects = objects_of(userdata);
@@ -58,7 +66,7 @@ int group_property(sd_bus* bus, const char* path, const char*, const char* prope
   if (name == "Mode") return wire::append(reply, group->mode);
   if (name == "CPUs") return wire::append(reply, group->cpus);
   if (name == "Tasks") return wire::append(reply, objects.tasks.in(group->name));
-  return wire::append(reply, group->rules);
+  return wire::append(reply, places_of(group->rules));
 }
 
 #pragma GCC diagnostic push

@@ -227,10 +227,10 @@ std::expected<Explanation, Refusal> Answers::explain(pid_t pid, std::optional<ui
 
 std::shared_ptr<const GroupList> Answers::list_groups() {
   if (listed_ == core_.state.in_force) return group_list_;
-  std::map<std::string, std::vector<std::string>> rules;  // by group
+  std::map<std::string, std::vector<Location>> rules;  // by group
   const RuleSet& compiled = in_force().table->rules;
   for (size_t i = 0; i < compiled.rules().size(); i++)
-    rules[group_label(compiled.group_of(i))].push_back(compiled.rules()[i].where.text());
+    rules[group_label(compiled.group_of(i))].push_back(compiled.rules()[i].where);
   const std::set<std::string> for_all = groups_for_all(in_force());
   std::vector<GroupStatus> out;
   for (const GroupTarget& target : in_force().groups) {

@@ -32,7 +32,7 @@ std::optional<std::string> Excerpts::line(const Location& where) {
   const auto source = sources_.find(where.file);
   if (source == sources_.end() || where.line == 0) return std::nullopt;
   std::vector<std::string_view>& lines = lines_[source->first];
-  if (lines.empty()) lines = split(source->second, '\n');
+  if (lines.empty()) lines = split(source->second.text(), '\n');
   if (where.line > lines.size()) return std::nullopt;
   std::string_view line = lines[where.line - 1].substr(0, longest_excerpt);
   while (line.ends_with('\r')) line.remove_suffix(1);

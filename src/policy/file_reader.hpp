@@ -59,7 +59,7 @@ class FileReader {
   void wrong_type(const toml::key& key, const toml::node& node, std::string_view required,
                   std::string hint = {}) const;
 
-  [[nodiscard]] const FileName& path() const { return path_; }
+  [[nodiscard]] const SharedText& path() const { return path_; }
   [[nodiscard]] Location at(const toml::source_region& source) const;
   [[nodiscard]] Location at(const toml::key& key) const { return at(key.source()); }
   [[nodiscard]] Location at(const toml::node& node) const { return at(node.source()); }
@@ -69,7 +69,7 @@ class FileReader {
   [[nodiscard]] size_t problems() const { return diagnostics_->size(); }
 
  private:
-  FileName path_;
+  SharedText path_;
   std::vector<Diagnostic>* diagnostics_;
 };
 

@@ -99,25 +99,24 @@ class Builder {
 };
 
 void Builder::add(const PolicyFile& file) {
-  if (file.state == PolicyFile::State::unreadable) {
-    const Location whole_file{.file = file.path};
+  const Location whole_file{.file = file.path};
+  if (file.state == PolicyFile::State::unreadable)
     out_.diagnostics.push_back({Severity::error,
                                 whole_file,
                                 file.problem,
                                 {},
                                 file.transient ? Cause::machine : Cause::policy});
-  }
   // An editor, a full disk or a crash may have left it so.
   if (file.state == PolicyFile::State::masked && !file.problem.empty())
     out_.diagnostics.push_back({Severity::warning,
-                                {.file = file.path},
+                                whole_file,
                                 file.problem + ", and masks no other file: remove it, or make it a "
                                                "link to /dev/null",
                                 {}});
   if (file.state != PolicyFile::State::active) return;
   out_.policy.sources[file.path] = file.text;
   const FileReader in(file.path, out_.diagnostics);
-  const auto table = in.parse(file.text);
+  const auto table = in.parse(file.text.text());
   if (!table) return;
   if (!file.lease) return in.read_table(*table, "a policy", keys_of_file(in));
   leases_.insert(file.path);

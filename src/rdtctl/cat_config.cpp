@@ -47,10 +47,11 @@ int verbs::cat_config(const Context& context) {
       continue;
     }
     const bool active = file.state == PolicyFile::State::active;
+    const std::string& text = file.text;
     print("{}\n{}{}",
           emphasized(context,
                      active ? "# " + file.path : fmt::format("# {}: {}", file.path, remark(file))),
-          file.text, file.text.empty() || file.text.ends_with('\n') ? "" : "\n");
+          text, text.empty() || text.ends_with('\n') ? "" : "\n");
     if (active) print("\n");
   }
   for (const std::string& path : ignored_policy_files(context.root)) {

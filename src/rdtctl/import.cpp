@@ -75,7 +75,7 @@ int verbs::import_from(const std::string& path) {
     note("rdtctl: {}: {}\n", file.path, file.problem);
     return Exit::failed;
   }
-  const auto policy = import_foreign(file.text);
+  const auto policy = import_foreign(file.text.text());
   if (!policy) {
     const ParsedPolicy parsed = parse_policy(files);
     const bool is_policy = !has_errors(parsed.diagnostics) &&

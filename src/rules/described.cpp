@@ -142,9 +142,9 @@ class Described {
   bool in_no_container_ = false;
 };
 
-RuleTrial try_rule(const CompiledRule& rule, size_t index, Described& process) {
+RuleTrial try_rule(const RuleSet& rules, size_t index, Described& process) {
   RuleTrial trial{index, true, {}};
-  for (const CompiledCondition& condition : rule.conditions) {
+  for (const CompiledCondition condition : rules.conditions_of(rules.rules()[index])) {
     const Verdict verdict = process.test(condition);
     if (verdict.holds) continue;
     trial.matched = false;
@@ -161,7 +161,7 @@ std::vector<RuleTrial> explain(const RuleSet& rules, const ProcessDescription& p
   Described described(process);
   std::vector<RuleTrial> trials;
   for (size_t i = 0; i < rules.rules().size(); i++) {
-    trials.push_back(try_rule(rules.rules()[i], i, described));
+    trials.push_back(try_rule(rules, i, described));
     if (trials.back().matched) break;
   }
   return trials;

@@ -87,7 +87,7 @@ std::vector<RuleTrial> explain(const RuleSet& rules, const ProcessFacts& facts,
   std::vector<RuleTrial> trials;
   for (size_t i = 0; i < rules.rules().size(); i++) {
     RuleTrial trial{i, true, {}};
-    for (const CompiledCondition& condition : rules.rules()[i].conditions) {
+    for (const CompiledCondition condition : rules.conditions_of(rules.rules()[i])) {
       if (holds(condition, subject)) continue;
       trial = {i, false, failure(condition, subject, with_patterns)};
       break;

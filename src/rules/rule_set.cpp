@@ -14,108 +14,133 @@ namespace rdtd {
 
 namespace {
 
-Decision evaluate(const CompiledRule& rule, Subject& subject) {
-  for (const CompiledCondition& condition : rule.conditions) {
-    const Fact fact = fact_of(condition.kind);
-    if (!subject.facts.has(fact)) return {Decision::Kind::needs_fact, 0, fact};
-    if (!holds(condition, subject)) return {Decision::Kind::unmatched};
-  }
-  return {Decision::Kind::matched};
-}
+uint32_t size_of(const auto& array) { return static_cast<uint32_t>(array.size()); }
 
 // Several texts may lead to the same postings.
 void remove_duplicates(Candidates& candidates) {
   if (candidates.size() < 2) return;
-  std::ranges::sort(candidates);
-  candidates.erase(std::ranges::unique(candidates).begin(), candidates.end());
+  std::ranges::sort(candidates, {}, [](const auto& postings) { return postings.data(); });
+  const auto repeated =
+      std::ranges::unique(candidates, {}, [](const auto& postings) { return postings.data(); });
+  candidates.erase(repeated.begin(), candidates.end());
+}
+
+// A virtual machine's name stands for those that its scope may have.
+std::vector<std::string> texts_of(const Condition& condition) {
+  std::vector<std::string> texts;
+  for (const Located<std::string>& pattern : condition.patterns) {
+    texts.push_back(pattern.value);
+    if (condition.kind != ConditionKind::vm) continue;
+    if (const auto name = glob_only_match(pattern.value))
+      for (std::string& in_scope : vm_names_in_scope(*name)) texts.push_back(std::move(in_scope));
+  }
+  return texts;
+}
+
+CompiledPattern compiled(ConditionKind kind, const std::string& text, const Users& users) {
+  CompiledPattern out{text};
+  if (is_identity(kind)) {
+    const auto& names = kind == ConditionKind::user ? users.users : users.groups;
+    const auto name = names.find(text);
+    out.id = name != names.end() ? name->second : parse_unsigned<uint32_t>(text);
+    out.literal = true;
+  } else if (auto only = glob_only_match(text)) {
+    out.text = std::move(*only);
+    out.literal = true;
+  }
+  return out;
 }
 
 }  // namespace
 
 RuleSet::RuleSet(const Policy& policy, const Users& users) {
-  std::map<Destination, size_t> destinations;
+  std::map<Destination, uint32_t> destinations;
   rules_.reserve(policy.rules.size());
   for (const Rule& rule : policy.rules) {
-    CompiledRule compiled;
-    compiled.leaves = rule.leaves();
+    CompiledRule compiled{.where = rule.where, .leaves = rule.leaves()};
     if (!compiled.leaves) {
       const Destination destination{group_directory(rule.group.value),
                                     rule.monitor ? rule.monitor->value : "", rule.stands_in};
-      const auto [known, is_new] = destinations.emplace(destination, destinations_.size());
+      const auto [known, is_new] = destinations.emplace(destination, size_of(destinations_));
       if (is_new) destinations_.push_back(destination);
       compiled.destination = known->second;
     }
-    compiled.where = rule.where;
-    for (const Condition& condition : rule.conditions) {
-      compiled.conditions.push_back(compile(condition, users));
-      if (condition.kind == ConditionKind::thread) compiled.per_thread = has_thread_rules_ = true;
-    }
-    // The cheapest condition first: it is the anchor, and the others are not evaluated if it fails.
-    // A rule for single threads is found by the thread's name.
-    std::ranges::stable_sort(compiled.conditions, {}, [](const CompiledCondition& condition) {
-      return std::pair(condition.kind != ConditionKind::thread, fact_of(condition.kind));
+    compiled.per_thread = std::ranges::any_of(rule.conditions, [](const Condition& condition) {
+      return condition.kind == ConditionKind::thread;
     });
-    add_anchor(compiled.conditions.front(), rules_.size());
+    has_thread_rules_ |= compiled.per_thread;
+    compiled.conditions = compile(rule.conditions, users);
+    add_anchor(conditions_[compiled.conditions.begin], size_of(rules_));
     rules_.push_back(std::move(compiled));
+  }
+  conditions_.shrink_to_fit();
+  patterns_.shrink_to_fit();
+  index_cgroup_patterns();
+  for (Anchors& anchors : anchors_) {
+    anchors.texts.sort();
+    anchors.ids.sort();
   }
 }
 
-CompiledCondition RuleSet::compile(const Condition& condition, const Users& users) {
-  CompiledCondition out{condition.kind, {}};
-  const auto& names = condition.kind == ConditionKind::user ? users.users : users.groups;
-  std::vector<std::string> patterns;
-  for (const Located<std::string>& pattern : condition.patterns) {
-    patterns.push_back(pattern.value);
-    if (condition.kind != ConditionKind::vm) continue;
-    if (const auto name = glob_only_match(pattern.value))
-      for (std::string& in_scope : vm_names_in_scope(*name))
-        patterns.push_back(std::move(in_scope));
-  }
-  for (const std::string& pattern : patterns) {
-    CompiledPattern& compiled = out.patterns.emplace_back(pattern);
-    if (is_identity(condition.kind)) {
-      const auto name = names.find(pattern);
-      compiled.id = name != names.end() ? name->second : parse_unsigned<uint32_t>(pattern);
-      compiled.literal = true;
-    } else if (auto text = glob_only_match(pattern)) {
-      compiled.text = std::move(*text);
-      compiled.literal = true;
-    }
-    if (fact_of(condition.kind) == Fact::cgroup)
-      compiled.number = number_cgroup_pattern(condition.kind, compiled);
-    if (condition.kind == ConditionKind::cmdline) compiled.number = cmdline_patterns_++;
+Stretch RuleSet::compile(const std::vector<Condition>& conditions, const Users& users) {
+  const Stretch out{size_of(conditions_), size_of(conditions)};
+  for (const Condition& condition : conditions)
+    conditions_.push_back({condition.kind, compile_patterns(condition, users)});
+  // The cheapest condition first: it is the anchor, and the others are not evaluated if it fails.
+  // A rule for single threads is found by the thread's name.
+  std::ranges::stable_sort(out.of(conditions_), {}, [](const StoredCondition& condition) {
+    return std::pair(condition.kind != ConditionKind::thread, fact_of(condition.kind));
+  });
+  return out;
+}
+
+Stretch RuleSet::compile_patterns(const Condition& condition, const Users& users) {
+  Stretch out{size_of(patterns_), 0};
+  for (const std::string& text : texts_of(condition)) {
+    CompiledPattern& pattern = patterns_.emplace_back(compiled(condition.kind, text, users));
+    if (condition.kind == ConditionKind::cmdline) pattern.number = cmdline_patterns_++;
+    out.size++;
   }
   return out;
 }
 
-size_t RuleSet::number_cgroup_pattern(ConditionKind kind, const CompiledPattern& pattern) {
-  const auto at = static_cast<size_t>(kind);
-  const size_t next = cgroup_patterns_.size();
-  const auto [known, is_new] =
-      cgroup_pattern_numbers_[at].emplace(std::pair(pattern.literal, pattern.text), next);
-  if (is_new) {
-    cgroup_patterns_.emplace_back(kind, pattern);
-    cgroup_index_[at].add(kind, pattern, next);
-    if (kind == ConditionKind::unit) has_unit_patterns_ = true;
-    if (kind == ConditionKind::user_unit) has_user_unit_patterns_ = true;
-    if (kind == ConditionKind::vm) has_vm_patterns_ = true;
-    if (kind == ConditionKind::cgroup) {
-      const std::string_view prefix = pattern.prefix();
-      cgroup_prefixes_.emplace(prefix);
-      cgroup_prefix_lengths_.insert(prefix.size());
-    }
-  }
-  return known->second;
-}
-
-void RuleSet::add_anchor(const CompiledCondition& condition, size_t rule) {
+void RuleSet::add_anchor(const StoredCondition& condition, uint32_t rule) {
   Anchors& anchors = anchors_[static_cast<size_t>(condition.kind)];
-  anchors.first = std::min(anchors.first, rule);
-  for (const CompiledPattern& pattern : condition.patterns) {
+  anchors.first = std::min<size_t>(anchors.first, rule);
+  for (const CompiledPattern& pattern : condition.patterns.of(patterns_)) {
     if (!is_identity(condition.kind))
       anchors.texts.add(condition.kind, pattern, rule);
     else if (pattern.id)
-      anchors.ids[*pattern.id].push_back(rule);
+      anchors.ids.add(*pattern.id, rule);
+  }
+}
+
+void RuleSet::index_cgroup_patterns() {
+  std::map<std::tuple<ConditionKind, bool, std::string_view>, uint32_t> numbers;
+  for (const auto& [kind, patterns] : conditions_) {
+    if (fact_of(kind) != Fact::cgroup) continue;
+    for (uint32_t at = patterns.begin; at < patterns.begin + patterns.size; at++) {
+      CompiledPattern& pattern = patterns_[at];
+      const auto [known, is_new] = numbers.emplace(
+          std::tuple(kind, pattern.literal, std::string_view(pattern.text)), size_of(numbers));
+      pattern.number = known->second;
+      if (is_new) add_cgroup_pattern(kind, at);
+    }
+  }
+  for (TextIndex& index : cgroup_index_) index.sort();
+}
+
+void RuleSet::add_cgroup_pattern(ConditionKind kind, uint32_t pattern) {
+  const CompiledPattern& added = patterns_[pattern];
+  cgroup_patterns_.emplace_back(kind, pattern);
+  cgroup_index_[static_cast<size_t>(kind)].add(kind, added, added.number);
+  if (kind == ConditionKind::unit) has_unit_patterns_ = true;
+  if (kind == ConditionKind::user_unit) has_user_unit_patterns_ = true;
+  if (kind == ConditionKind::vm) has_vm_patterns_ = true;
+  if (kind == ConditionKind::cgroup) {
+    const std::string_view prefix = added.prefix();
+    cgroup_prefixes_.emplace(prefix);
+    cgroup_prefix_lengths_.insert(prefix.size());
   }
 }
 
@@ -145,8 +170,7 @@ void RuleSet::find_candidates(Fact fact, Subject& subject, Candidates& out) cons
     anchors(kind).texts.find(text, out);
   };
   const auto by_id = [&](ConditionKind kind, uint32_t id) {
-    const auto& ids = anchors(kind).ids;
-    if (const auto found = ids.find(id); found != ids.end()) out.push_back(&found->second);
+    out.push_back(anchors(kind).ids.find(id));
   };
   switch (fact) {
     case Fact::name:
@@ -178,6 +202,15 @@ void RuleSet::find_candidates(Fact fact, Subject& subject, Candidates& out) cons
   }
 }
 
+Decision RuleSet::evaluate(const CompiledRule& rule, Subject& subject) const {
+  for (const CompiledCondition condition : conditions_of(rule)) {
+    const Fact fact = fact_of(condition.kind);
+    if (!subject.facts.has(fact)) return {Decision::Kind::needs_fact, 0, fact};
+    if (!holds(condition, subject)) return {Decision::Kind::unmatched};
+  }
+  return {Decision::Kind::matched};
+}
+
 Decision RuleSet::match(const ProcessFacts& facts, MatchMemo* memo) const {
   Subject subject(facts);
   if (memo != nullptr && facts.cgroup && facts.cgroup->size() >= MatchMemo::min_cgroup)
@@ -191,8 +224,8 @@ Decision RuleSet::match(const ProcessFacts& facts, MatchMemo* memo) const {
     if (first_rule(fact, facts.thread.has_value()) >= best.rule) continue;
     if (!facts.has(fact)) return {Decision::Kind::needs_fact, 0, fact};
     find_candidates(fact, subject, candidates);
-    for (const Postings* rules : candidates)
-      for (const size_t rule : *rules) {
+    for (const std::span<const Posting> rules : candidates)
+      for (const auto [hash, rule] : rules) {
         if (rule >= best.rule) break;
         const Decision decision = evaluate(rules_[rule], subject);
         if (decision.kind == Decision::Kind::unmatched) continue;
@@ -207,10 +240,8 @@ Decision RuleSet::match(const ProcessFacts& facts, MatchMemo* memo) const {
 }
 
 bool RuleSet::reads(Fact fact) const {
-  return std::ranges::any_of(rules_, [&](const CompiledRule& rule) {
-    return std::ranges::any_of(rule.conditions, [&](const CompiledCondition& condition) {
-      return fact_of(condition.kind) == fact;
-    });
+  return std::ranges::any_of(conditions_, [&](const StoredCondition& condition) {
+    return fact_of(condition.kind) == fact;
   });
 }
 
@@ -227,10 +258,10 @@ bool RuleSet::speaks_of_cgroup(const std::string& path) const {
   for (const std::string_view unit : subject.units().user) find(ConditionKind::user_unit, unit);
   if (has_vm_patterns_ && !subject.vm().empty()) find(ConditionKind::vm, subject.vm());
   remove_duplicates(candidates);
-  return std::ranges::any_of(candidates, [&](const Postings* numbers) {
-    return std::ranges::any_of(*numbers, [&](size_t number) {
-      const auto& [kind, pattern] = cgroup_patterns_[number];
-      return holds(kind, pattern, subject);
+  return std::ranges::any_of(candidates, [&](std::span<const Posting> postings) {
+    return std::ranges::any_of(postings, [&](const Posting& posting) {
+      const auto& [kind, pattern] = cgroup_patterns_[posting.number];
+      return holds(kind, patterns_[pattern], subject);
     });
   });
 }
@@ -258,7 +289,8 @@ bool RuleSet::decides_as(const RuleSet& other) const {
   const auto decision = [](const CompiledRule& rule) {
     return std::tie(rule.destination, rule.leaves, rule.conditions, rule.per_thread);
   };
-  return destinations_ == other.destinations_ &&
+  return destinations_ == other.destinations_ && conditions_ == other.conditions_ &&
+         patterns_ == other.patterns_ &&
          std::ranges::equal(rules_, other.rules_, {}, decision, decision);
 }
 

@@ -1,8 +1,19 @@
 #include "rdtd/rules/text_index.hpp"
 
+#include <algorithm>
+#include <functional>
+
 namespace rdtd {
 
-void TextIndex::add(ConditionKind kind, const CompiledPattern& pattern, size_t number) {
+namespace {
+
+uint32_t hash_of(std::string_view text) {
+  return static_cast<uint32_t>(std::hash<std::string_view>{}(text));
+}
+
+}  // namespace
+
+void TextIndex::add(ConditionKind kind, const CompiledPattern& pattern, uint32_t number) {
   std::string_view prefix = pattern.prefix();
   // "/a/**" matches "/a" too.
   const bool is_path = kind == ConditionKind::exe || kind == ConditionKind::cgroup;
@@ -10,19 +21,29 @@ void TextIndex::add(ConditionKind kind, const CompiledPattern& pattern, size_t n
       pattern.text.substr(prefix.size()).starts_with("**"))
     prefix.remove_suffix(1);
   // The path of a cgroup begins with the paths of its ancestors, which count too.
-  const bool whole = pattern.literal && kind != ConditionKind::cgroup;
-  Postings& numbers = whole ? literal_[pattern.text] : prefix_[prefix.size()][std::string(prefix)];
-  if (numbers.empty() || numbers.back() != number) numbers.push_back(number);
+  if (pattern.literal && kind != ConditionKind::cgroup) {
+    literal_.add(hash_of(pattern.text), number);
+    return;
+  }
+  prefix_.add(hash_of(prefix), number);
+  const auto length = static_cast<uint32_t>(prefix.size());
+  const auto at = std::ranges::lower_bound(lengths_, length);
+  if (at == lengths_.end() || *at != length) lengths_.insert(at, length);
+}
+
+void TextIndex::sort() {
+  literal_.sort();
+  prefix_.sort();
 }
 
 void TextIndex::find(std::string_view text, Candidates& out) const {
-  const auto append = [&](const ByText& map, std::string_view key) {
-    if (const auto found = map.find(key); found != map.end()) out.push_back(&found->second);
+  const auto append = [&](const Postings& postings, std::string_view key) {
+    if (const auto found = postings.find(hash_of(key)); !found.empty()) out.push_back(found);
   };
   append(literal_, text);
-  for (const auto& [length, by_prefix] : prefix_) {
+  for (const uint32_t length : lengths_) {
     if (length > text.size()) return;
-    append(by_prefix, text.substr(0, length));
+    append(prefix_, text.substr(0, length));
   }
 }
 

@@ -20,7 +20,7 @@ void fill(FakeManager& manager) {
        .granted = {{"L3", 0, "f"}, {"L3", 1, "3"}, {"MB", 0, "20"}, {"MB", 1, "20"}},
        .mode = "exclusive",
        .cpus = "2-3",
-       .rules = {"a.toml:3", "a.toml:7"}},
+       .rules = {{.file = "a.toml", .line = 3}, {.file = "a.toml", .line = 7}}},
       {.name = "default", .granted = {{"L3", 0, "ff0"}, {"L3", 1, "ffc"}}, .mode = "shareable"}});
   LockStatus buffer{.name = "buffer",
                     .resource = "L2",

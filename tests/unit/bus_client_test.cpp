@@ -82,8 +82,8 @@ TEST_F(BusTest, ClientTellsErrorsApart) {
 }
 
 TEST_F(BusTest, ClientReadsEveryAnswer) {
-  manager_.groups = std::make_shared<const GroupList>(
-      std::vector<GroupStatus>{{.name = "web", .asked = {{"L3", 0, "4 ways"}}, .rules = {"a:1"}}});
+  manager_.groups = std::make_shared<const GroupList>(std::vector<GroupStatus>{
+      {.name = "web", .asked = {{"L3", 0, "4 ways"}}, .rules = {{.file = "a", .line = 1}}}});
   manager_.locks = std::vector<LockStatus>{{.name = "buffer",
                                             .resource = "L2",
                                             .domain = 1,

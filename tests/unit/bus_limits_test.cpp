@@ -19,8 +19,8 @@ TEST_F(BusTest, ManagedObjectsOfALargePolicy) {
   std::vector<GroupStatus> groups;
   for (int i = 0; i < 64; i++) {
     GroupStatus& group = groups.emplace_back(GroupStatus{.name = "g" + std::to_string(i)});
-    for (int rule = 0; rule < 160; rule++)
-      group.rules.push_back("/etc/rdtd/10-policy.toml:" + std::to_string(rule));
+    for (unsigned rule = 0; rule < 160; rule++)
+      group.rules.push_back({.file = "/etc/rdtd/10-policy.toml", .line = rule});
   }
   groups.push_back({.name = "\xff\n"});
   manager_.groups = std::make_shared<const GroupList>(std::move(groups));

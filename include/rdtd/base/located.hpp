@@ -5,12 +5,12 @@
 #include <compare>
 #include <string>
 
-#include "rdtd/base/file_name.hpp"
+#include "rdtd/base/shared_text.hpp"
 
 namespace rdtd {
 
 struct Location {
-  FileName file;
+  SharedText file;
   unsigned line = 0;    // from 1; 0: the file as a whole
   unsigned column = 0;  // from 1
   unsigned width = 1;   // characters, for the underline

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "rdtd/base/located.hpp"
 #include "rdtd/bus/changes.hpp"
 #include "rdtd/model/counters.hpp"
 #include "rdtd/model/refusal.hpp"
@@ -36,7 +37,7 @@ struct GroupStatus {
   std::vector<Share> granted;
   std::string mode;
   std::string cpus;
-  std::vector<std::string> rules;  // FILE:LINE of each rule that names the group
+  std::vector<Location> rules;  // those that name the group
 };
 
 // The groups of the policy in force, in its order, the default group last. Immutable: the daemon

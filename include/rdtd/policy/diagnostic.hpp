@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rdtd/base/located.hpp"
+#include "rdtd/base/shared_text.hpp"
 
 namespace rdtd {
 
@@ -29,7 +30,7 @@ struct Diagnostic {
 };
 
 // The text of each policy file, by path: what an excerpt is taken from.
-using Sources = std::map<std::string, std::string>;
+using Sources = std::map<std::string, SharedText>;
 
 // format_diagnostics() prints at most so many errors and so many warnings, and counts the others.
 inline constexpr size_t most_printed = 100;

@@ -6,13 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "rdtd/base/shared_text.hpp"
+
 namespace rdtd {
 
 struct PolicyFile {
   enum class State { active, masked, replaced, unreadable };
   std::string path;  // printable()
   State state = State::active;
-  std::string text;        // of an active file
+  SharedText text;         // of an active file
   std::string problem;     // of an unreadable one: why; of a masked one, if it masks nothing
   bool transient = false;  // of an unreadable one: reading it may succeed later, without an edit
   bool lease = false;      // no file: the text of a lease, see lease_file

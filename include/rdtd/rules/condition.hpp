@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "rdtd/base/glob.hpp"
 #include "rdtd/model/process_facts.hpp"
@@ -15,11 +15,11 @@
 namespace rdtd {
 
 struct CompiledPattern {
-  std::string text;  // a glob, or if it is literal, the one text that it matches
-  bool literal = false;
+  std::string text;                 // a glob, or if it is literal, the one text that it matches
   std::optional<uint32_t> id = {};  // user, user_group; nothing for an unknown name
   // cgroup, unit, user_unit, vm: index into RuleSet::cgroup_patterns_; cmdline: counted likewise.
-  size_t number = 0;
+  uint32_t number = 0;
+  bool literal = false;
 
   // The beginning of all texts that it matches.
   [[nodiscard]] std::string_view prefix() const { return literal ? text : glob_prefix(text); }
@@ -28,8 +28,7 @@ struct CompiledPattern {
 
 struct CompiledCondition {
   ConditionKind kind = ConditionKind::name;
-  std::vector<CompiledPattern> patterns;
-  bool operator==(const CompiledCondition&) const = default;
+  std::span<const CompiledPattern> patterns;  // of the rule set
 };
 
 // The fact that the condition is about.

@@ -6,11 +6,11 @@
 #include <array>
 #include <compare>
 #include <cstdint>
-#include <map>
 #include <memory>
+#include <ranges>
 #include <set>
+#include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -18,6 +18,7 @@
 #include "rdtd/policy/policy.hpp"
 #include "rdtd/rules/match_memo.hpp"
 #include "rdtd/rules/condition.hpp"
+#include "rdtd/rules/postings.hpp"
 #include "rdtd/rules/text_index.hpp"
 #include "rdtd/rules/users.hpp"
 
@@ -48,11 +49,27 @@ struct Destination {
   }
 };
 
+// A part of one of the arrays of a RuleSet.
+struct Stretch {
+  uint32_t begin = 0;
+  uint32_t size = 0;
+  auto operator<=>(const Stretch&) const = default;
+
+  template <class T>
+  [[nodiscard]] std::span<T> of(std::vector<T>& array) const {
+    return std::span(array).subspan(begin, size);
+  }
+  template <class T>
+  [[nodiscard]] std::span<const T> of(const std::vector<T>& array) const {
+    return std::span(array).subspan(begin, size);
+  }
+};
+
 struct CompiledRule {
-  size_t destination = 0;  // index into RuleSet::destinations(), unless it leaves processes alone
-  bool leaves = false;
-  std::vector<CompiledCondition> conditions;
   Location where;
+  Stretch conditions;        // RuleSet::conditions_of()
+  uint32_t destination = 0;  // index into RuleSet::destinations(), unless it leaves processes alone
+  bool leaves = false;
   bool per_thread = false;  // has a `thread` condition: decides single threads only
 };
 
@@ -69,6 +86,13 @@ class RuleSet {
   [[nodiscard]] bool reads(Fact fact) const;
 
   [[nodiscard]] const std::vector<CompiledRule>& rules() const { return rules_; }
+  // CompiledCondition by CompiledCondition, the cheapest first.
+  [[nodiscard]] auto conditions_of(const CompiledRule& rule) const {
+    return rule.conditions.of(conditions_) |
+           std::views::transform([this](const StoredCondition& condition) {
+             return CompiledCondition{condition.kind, condition.patterns.of(patterns_)};
+           });
+  }
   // Distinct.
   [[nodiscard]] const std::vector<Destination>& destinations() const { return destinations_; }
   // For messages also of a rule that leaves processes where they are, as a group "leave".
@@ -87,18 +111,28 @@ class RuleSet {
   [[nodiscard]] bool decides_as(const RuleSet& other) const;
 
  private:
+  // Many rules have one condition of one pattern: arrays for the whole set take a third less memory
+  // than arrays for each rule.
+  struct StoredCondition {
+    ConditionKind kind = ConditionKind::name;
+    Stretch patterns;
+    bool operator==(const StoredCondition&) const = default;
+  };
   // The rules that have their cheapest condition, the anchor, in common.
   struct Anchors {
     TextIndex texts;
-    std::unordered_map<uint32_t, Postings> ids;  // user, user_group
-    size_t first = SIZE_MAX;                     // the first rule
+    Postings ids;             // user, user_group
+    size_t first = SIZE_MAX;  // the first rule
   };
   template <class T>
   using ByKind = std::array<T, condition_kinds.size()>;
 
-  [[nodiscard]] CompiledCondition compile(const Condition& condition, const Users& users);
-  [[nodiscard]] size_t number_cgroup_pattern(ConditionKind kind, const CompiledPattern& pattern);
-  void add_anchor(const CompiledCondition& condition, size_t rule);
+  [[nodiscard]] Stretch compile(const std::vector<Condition>& conditions, const Users& users);
+  [[nodiscard]] Stretch compile_patterns(const Condition& condition, const Users& users);
+  void add_anchor(const StoredCondition& condition, uint32_t rule);
+  void index_cgroup_patterns();
+  void add_cgroup_pattern(ConditionKind kind, uint32_t pattern);
+  [[nodiscard]] Decision evaluate(const CompiledRule& rule, Subject& subject) const;
   [[nodiscard]] const Anchors& anchors(ConditionKind kind) const {
     return anchors_[static_cast<size_t>(kind)];
   }
@@ -106,14 +140,16 @@ class RuleSet {
   void find_candidates(Fact fact, Subject& subject, Candidates& out) const;
 
   std::vector<CompiledRule> rules_;
+  std::vector<StoredCondition> conditions_;  // of all rules
+  std::vector<CompiledPattern> patterns_;    // of all conditions
   std::vector<Destination> destinations_;
   Destination left_{std::string(leave_group), {}};
   ByKind<Anchors> anchors_;
-  // All distinct patterns of `cgroup`, `unit` and `user_unit`, whether they are anchors or not.
-  std::vector<std::pair<ConditionKind, CompiledPattern>> cgroup_patterns_;
-  ByKind<std::map<std::pair<bool, std::string>, size_t>> cgroup_pattern_numbers_;
+  // All distinct patterns about cgroups, whether they are anchors or not: their kind, and an index
+  // into patterns_.
+  std::vector<std::pair<ConditionKind, uint32_t>> cgroup_patterns_;
   ByKind<TextIndex> cgroup_index_;
-  size_t cmdline_patterns_ = 0;
+  uint32_t cmdline_patterns_ = 0;
   // Of the `cgroup` patterns: the part before the first special character.
   std::set<std::string, std::less<>> cgroup_prefixes_;
   std::set<size_t> cgroup_prefix_lengths_;

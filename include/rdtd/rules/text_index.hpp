@@ -1,38 +1,33 @@
 // TextIndex: finds the patterns that may match a text by hash: literal patterns by the whole text,
 // globs by the part before their first special character. Many patterns then cost as little as few.
+// Another pattern may have the same hash, so what is found has to be compared.
 #pragma once
 
-#include <functional>
-#include <map>
-#include <string>
+#include <cstdint>
+#include <span>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "rdtd/rules/condition.hpp"
+#include "rdtd/rules/postings.hpp"
 
 namespace rdtd {
 
-// Numbers that the user of the index gave, ascending: rules, or patterns.
-using Postings = std::vector<size_t>;
-using Candidates = std::vector<const Postings*>;
+using Candidates = std::vector<std::span<const Posting>>;
 
 class TextIndex {
  public:
-  // The numbers are added in ascending order; the same one may be added for several patterns.
-  void add(ConditionKind kind, const CompiledPattern& pattern, size_t number);
+  // The number is one that the user of the index gave: of a rule, or of a pattern. The same one may
+  // be added for several patterns.
+  void add(ConditionKind kind, const CompiledPattern& pattern, uint32_t number);
+  // To be called after the last add(), and before find().
+  void sort();
   // Appends the postings of all patterns that may match.
   void find(std::string_view text, Candidates& out) const;
 
  private:
-  struct TextHash {
-    using is_transparent = void;
-    size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
-  };
-  using ByText = std::unordered_map<std::string, Postings, TextHash, std::equal_to<>>;
-
-  ByText literal_;
-  std::map<size_t, ByText> prefix_;  // by length of the prefix
+  Postings literal_, prefix_;      // by hash, prefix_ by that of the prefix
+  std::vector<uint32_t> lengths_;  // of prefixes, ascending
 };
 
 }  // namespace rdtd
