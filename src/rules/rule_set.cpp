@@ -16,15 +16,6 @@ namespace {
 
 uint32_t size_of(const auto& array) { return static_cast<uint32_t>(array.size()); }
 
-// Several texts may lead to the same postings.
-void remove_duplicates(Candidates& candidates) {
-  if (candidates.size() < 2) return;
-  std::ranges::sort(candidates, {}, [](const auto& postings) { return postings.data(); });
-  const auto repeated =
-      std::ranges::unique(candidates, {}, [](const auto& postings) { return postings.data(); });
-  candidates.erase(repeated.begin(), candidates.end());
-}
-
 // A virtual machine's name stands for those that its scope may have.
 std::vector<std::string> texts_of(const Condition& condition) {
   std::vector<std::string> texts;
@@ -75,7 +66,7 @@ RuleSet::RuleSet(const Policy& policy, const Users& users) {
   }
   conditions_.shrink_to_fit();
   patterns_.shrink_to_fit();
-  index_cgroup_patterns();
+  cgroups_ = CgroupPatterns(about_cgroups(), patterns_);
   for (Anchors& anchors : anchors_) {
     anchors.texts.sort();
     anchors.ids.sort();
@@ -104,6 +95,14 @@ Stretch RuleSet::compile_patterns(const Condition& condition, const Users& users
   return out;
 }
 
+CgroupPatterns::Indexes RuleSet::about_cgroups() const {
+  CgroupPatterns::Indexes out;
+  for (const auto& [kind, patterns] : conditions_)
+    for (uint32_t at = 0; at < patterns.size && fact_of(kind) == Fact::cgroup; at++)
+      out.emplace_back(kind, patterns.begin + at);
+  return out;
+}
+
 void RuleSet::add_anchor(const StoredCondition& condition, uint32_t rule) {
   Anchors& anchors = anchors_[static_cast<size_t>(condition.kind)];
   anchors.first = std::min<size_t>(anchors.first, rule);
@@ -112,35 +111,6 @@ void RuleSet::add_anchor(const StoredCondition& condition, uint32_t rule) {
       anchors.texts.add(condition.kind, pattern, rule);
     else if (pattern.id)
       anchors.ids.add(*pattern.id, rule);
-  }
-}
-
-void RuleSet::index_cgroup_patterns() {
-  std::map<std::tuple<ConditionKind, bool, std::string_view>, uint32_t> numbers;
-  for (const auto& [kind, patterns] : conditions_) {
-    if (fact_of(kind) != Fact::cgroup) continue;
-    for (uint32_t at = patterns.begin; at < patterns.begin + patterns.size; at++) {
-      CompiledPattern& pattern = patterns_[at];
-      const auto [known, is_new] = numbers.emplace(
-          std::tuple(kind, pattern.literal, std::string_view(pattern.text)), size_of(numbers));
-      pattern.number = known->second;
-      if (is_new) add_cgroup_pattern(kind, at);
-    }
-  }
-  for (TextIndex& index : cgroup_index_) index.sort();
-}
-
-void RuleSet::add_cgroup_pattern(ConditionKind kind, uint32_t pattern) {
-  const CompiledPattern& added = patterns_[pattern];
-  cgroup_patterns_.emplace_back(kind, pattern);
-  cgroup_index_[static_cast<size_t>(kind)].add(kind, added, added.number);
-  if (kind == ConditionKind::unit) has_unit_patterns_ = true;
-  if (kind == ConditionKind::user_unit) has_user_unit_patterns_ = true;
-  if (kind == ConditionKind::vm) has_vm_patterns_ = true;
-  if (kind == ConditionKind::cgroup) {
-    const std::string_view prefix = added.prefix();
-    cgroup_prefixes_.emplace(prefix);
-    cgroup_prefix_lengths_.insert(prefix.size());
   }
 }
 
@@ -214,8 +184,7 @@ Decision RuleSet::evaluate(const CompiledRule& rule, Subject& subject) const {
 Decision RuleSet::match(const ProcessFacts& facts, MatchMemo* memo) const {
   Subject subject(facts);
   if (memo != nullptr && facts.cgroup && facts.cgroup->size() >= MatchMemo::min_cgroup)
-    subject.cgroup_answers =
-        &memo->cgroups.answers(identity_, *facts.cgroup, cgroup_patterns_.size());
+    subject.cgroup_answers = &memo->cgroups.answers(identity_, *facts.cgroup, cgroups_.size());
   if (memo != nullptr && facts.cmdline && facts.cmdline->size() >= MatchMemo::min_cmdline)
     subject.cmdline_answers = &memo->cmdlines.answers(identity_, *facts.cmdline, cmdline_patterns_);
   Decision best{Decision::Kind::unmatched, SIZE_MAX};
@@ -242,46 +211,6 @@ Decision RuleSet::match(const ProcessFacts& facts, MatchMemo* memo) const {
 bool RuleSet::reads(Fact fact) const {
   return std::ranges::any_of(conditions_, [&](const StoredCondition& condition) {
     return fact_of(condition.kind) == fact;
-  });
-}
-
-bool RuleSet::speaks_of_cgroup(const std::string& path) const {
-  ProcessFacts facts;
-  facts.cgroup = path;
-  Subject subject(facts);
-  Candidates candidates;
-  const auto find = [&](ConditionKind kind, std::string_view text) {
-    cgroup_index_[static_cast<size_t>(kind)].find(text, candidates);
-  };
-  find(ConditionKind::cgroup, path);
-  for (const std::string_view unit : subject.units().system) find(ConditionKind::unit, unit);
-  for (const std::string_view unit : subject.units().user) find(ConditionKind::user_unit, unit);
-  if (has_vm_patterns_ && !subject.vm().empty()) find(ConditionKind::vm, subject.vm());
-  remove_duplicates(candidates);
-  return std::ranges::any_of(candidates, [&](std::span<const Posting> postings) {
-    return std::ranges::any_of(postings, [&](const Posting& posting) {
-      const auto& [kind, pattern] = cgroup_patterns_[posting.number];
-      return holds(kind, patterns_[pattern], subject);
-    });
-  });
-}
-
-// A unit has no other unit of the same manager below it, and a pattern matches only paths that
-// begin with its prefix.
-bool RuleSet::may_speak_below_cgroup(std::string_view path) const {
-  const auto without_unit = [](const std::vector<std::string_view>& units) {
-    return units.empty() || units.back().ends_with(".slice");
-  };
-  const CgroupUnits units = units_of_cgroup(path);
-  if (has_unit_patterns_ && without_unit(units.system)) return true;
-  const bool may_have_users =
-      without_unit(units.system) || units.system.back().starts_with("user@");
-  if (has_user_unit_patterns_ && may_have_users && without_unit(units.user)) return true;
-  if (has_vm_patterns_ && may_hold_vms(path)) return true;
-  const auto next = cgroup_prefixes_.lower_bound(path);
-  if (next != cgroup_prefixes_.end() && next->starts_with(path)) return true;
-  return std::ranges::any_of(cgroup_prefix_lengths_, [&](size_t length) {
-    return length <= path.size() && cgroup_prefixes_.contains(path.substr(0, length));
   });
 }
 

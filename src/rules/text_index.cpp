@@ -13,6 +13,14 @@ uint32_t hash_of(std::string_view text) {
 
 }  // namespace
 
+void remove_duplicates(Candidates& candidates) {
+  if (candidates.size() < 2) return;
+  std::ranges::sort(candidates, {}, [](const auto& postings) { return postings.data(); });
+  const auto repeated =
+      std::ranges::unique(candidates, {}, [](const auto& postings) { return postings.data(); });
+  candidates.erase(repeated.begin(), candidates.end());
+}
+
 void TextIndex::add(ConditionKind kind, const CompiledPattern& pattern, uint32_t number) {
   std::string_view prefix = pattern.prefix();
   // "/a/**" matches "/a" too.

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <memory>
 #include <ranges>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -16,6 +15,7 @@
 
 #include "rdtd/model/snapshot.hpp"
 #include "rdtd/policy/policy.hpp"
+#include "rdtd/rules/cgroup_patterns.hpp"
 #include "rdtd/rules/match_memo.hpp"
 #include "rdtd/rules/condition.hpp"
 #include "rdtd/rules/postings.hpp"
@@ -86,7 +86,7 @@ class RuleSet {
   [[nodiscard]] bool reads(Fact fact) const;
 
   [[nodiscard]] const std::vector<CompiledRule>& rules() const { return rules_; }
-  // CompiledCondition by CompiledCondition, the cheapest first.
+  // Each as a CompiledCondition, the cheapest first.
   [[nodiscard]] auto conditions_of(const CompiledRule& rule) const {
     return rule.conditions.of(conditions_) |
            std::views::transform([this](const StoredCondition& condition) {
@@ -103,9 +103,13 @@ class RuleSet {
     return destination_of(rule).group;
   }
   // Whether a `cgroup`, `unit` or `user_unit` condition holds for processes in this cgroup.
-  [[nodiscard]] bool speaks_of_cgroup(const std::string& path) const;
+  [[nodiscard]] bool speaks_of_cgroup(const std::string& path) const {
+    return cgroups_.hold_for(path, patterns_);
+  }
   // Whether such a condition can hold for a cgroup below this one, if none holds for this one.
-  [[nodiscard]] bool may_speak_below_cgroup(std::string_view path) const;
+  [[nodiscard]] bool may_speak_below_cgroup(std::string_view path) const {
+    return cgroups_.may_hold_below(path);
+  }
   [[nodiscard]] bool has_thread_rules() const { return has_thread_rules_; }
   // Whether the two decide the same about every process, wherever their rules stand.
   [[nodiscard]] bool decides_as(const RuleSet& other) const;
@@ -130,8 +134,7 @@ class RuleSet {
   [[nodiscard]] Stretch compile(const std::vector<Condition>& conditions, const Users& users);
   [[nodiscard]] Stretch compile_patterns(const Condition& condition, const Users& users);
   void add_anchor(const StoredCondition& condition, uint32_t rule);
-  void index_cgroup_patterns();
-  void add_cgroup_pattern(ConditionKind kind, uint32_t pattern);
+  [[nodiscard]] CgroupPatterns::Indexes about_cgroups() const;
   [[nodiscard]] Decision evaluate(const CompiledRule& rule, Subject& subject) const;
   [[nodiscard]] const Anchors& anchors(ConditionKind kind) const {
     return anchors_[static_cast<size_t>(kind)];
@@ -145,15 +148,8 @@ class RuleSet {
   std::vector<Destination> destinations_;
   Destination left_{std::string(leave_group), {}};
   ByKind<Anchors> anchors_;
-  // All distinct patterns about cgroups, whether they are anchors or not: their kind, and an index
-  // into patterns_.
-  std::vector<std::pair<ConditionKind, uint32_t>> cgroup_patterns_;
-  ByKind<TextIndex> cgroup_index_;
+  CgroupPatterns cgroups_;
   uint32_t cmdline_patterns_ = 0;
-  // Of the `cgroup` patterns: the part before the first special character.
-  std::set<std::string, std::less<>> cgroup_prefixes_;
-  std::set<size_t> cgroup_prefix_lengths_;
-  bool has_unit_patterns_ = false, has_user_unit_patterns_ = false, has_vm_patterns_ = false;
   std::shared_ptr<const int> identity_ = std::make_shared<const int>();  // for MatchMemo
   bool has_thread_rules_ = false;
 };

@@ -14,6 +14,8 @@
 namespace rdtd {
 
 using Candidates = std::vector<std::span<const Posting>>;
+// Several texts may lead to the same postings.
+void remove_duplicates(Candidates& candidates);
 
 class TextIndex {
  public:
