@@ -1,5 +1,6 @@
 #include "rdtd/model/virtual_machine.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <utility>
 
@@ -66,6 +67,19 @@ std::string without_separators_at_end(std::string name) {
   return name;
 }
 
+// `dropped_counts`: a '-' behind a dropped character is kept even if one comes before that, as in
+// older libvirt: "a-_-b" is "a--b" there, and "a-b" now (virDomainMachineNameAppendValid).
+std::string shortened(std::string_view name, bool dropped_counts) {
+  std::string out;
+  bool separated = true;  // a '-' comes before the name
+  for (const char c : name) {
+    const bool is_dropped = !is_separator(c) && std::isalnum(static_cast<unsigned char>(c)) == 0;
+    if (!is_dropped && !(is_separator(c) && separated)) out += c;
+    if (!is_dropped || dropped_counts) separated = is_separator(c);
+  }
+  return without_separators_at_end(std::move(out));
+}
+
 }  // namespace
 
 std::optional<std::string> vm_of_cgroup(std::string_view path) {
@@ -83,26 +97,20 @@ std::optional<std::string> vm_of_cgroup(std::string_view path) {
   return std::nullopt;
 }
 
-std::string vm_name_in_scope(std::string_view name) {
-  std::string out;
-  bool separates = true;  // a '-' comes before the name
-  for (const char c : name) {
-    const bool kept =
-        is_separator(c) ? !separates : std::isalnum(static_cast<unsigned char>(c)) != 0;
-    separates = is_separator(c);
-    if (kept) out += c;
-  }
-  return without_separators_at_end(std::move(out));
-}
-
 std::vector<std::string> vm_names_in_scope(std::string_view name) {
   constexpr size_t longest_machine = 64, most_digits = 10;
-  const std::string whole = vm_name_in_scope(name);
   std::vector<std::string> out;
-  if (!whole.empty() && whole != name) out.push_back(whole);
-  for (size_t digits = 1; digits <= most_digits; digits++) {
-    const size_t kept = longest_machine - std::string_view("qemu-").size() - digits - 1;
-    if (whole.size() > kept) out.push_back(without_separators_at_end(whole.substr(0, kept)));
+  const auto add = [&](std::string one) {
+    if (one != name && !one.empty() && std::ranges::find(out, one) == out.end())
+      out.push_back(std::move(one));
+  };
+  for (const bool dropped_counts : {true, false}) {
+    const std::string whole = shortened(name, dropped_counts);
+    add(whole);
+    for (size_t digits = 1; digits <= most_digits; digits++) {
+      const size_t kept = longest_machine - std::string_view("qemu-").size() - digits - 1;
+      if (whole.size() > kept) add(without_separators_at_end(whole.substr(0, kept)));
+    }
   }
   return out;
 }

@@ -349,6 +349,13 @@ Check check_vm(std::string_view text) {
         fmt::format("'virsh domname {}' shows it", text), false};
   if (text.ends_with(".slice"))
     return named({}, "it is the name of a virtual machine; 'unit' matches a slice");
+  const bool has_kept = std::ranges::any_of(
+      text, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; });
+  if (!has_kept && text.find_first_of("*?[") == std::string_view::npos)
+    return Finding{fmt::format("'{}' may not match: libvirt names the scope of a machine by the "
+                               "ASCII letters and digits of its name, and this has none",
+                               text),
+                   "", false};
   if (const auto name = vm_of_cgroup(fmt::format("/machine/{}.libvirt-qemu/x", text)))
     return Finding{fmt::format("'{}' looks like libvirt's name for a process; 'vm' is the name "
                                "that 'virsh list' shows",

@@ -46,6 +46,11 @@ Words rule_words(std::string_view line) {
   return out;
 }
 
+// libcgroup takes any '#' for the begin of a comment.
+std::string_view without_comment(std::string_view line) {
+  return trim(line.substr(0, line.find('#')));
+}
+
 struct CgroupPlace {
   std::string group;
   std::string lost;  // of the path: components below the group, and what stands for a user
@@ -96,6 +101,16 @@ std::string process_condition(std::string_view process) {
   return fmt::format("name = {}\n", toml_string(process));
 }
 
+// Whether "ignore" is among the options; the others are lost.
+bool take_ignore(std::string_view options, std::vector<std::string>& lost) {
+  bool ignores = false;
+  for (const std::string_view option : split(options, ',')) {
+    if (option == "ignore") ignores = true;
+    if (option != "ignore" && !option.empty()) lost.emplace_back(option);
+  }
+  return ignores;
+}
+
 // The error.
 std::optional<std::string> CgrulesImport::add(const Words& words, std::string_view line) {
   if (words.size() < 3 || words.size() > 4)
@@ -115,18 +130,19 @@ std::optional<std::string> CgrulesImport::add(const Words& words, std::string_vi
                           printable(process));
     return std::nullopt;
   }
-  const std::string options = words.size() == 4 ? words[3] : "";
-  CgroupPlace destination = destination_of(words[2]);
-  if (options == "ignore") destination = {std::string(leave_group), ""};
+  std::vector<std::string> lost;
+  const bool ignores = words.size() == 4 && take_ignore(words[3], lost);
+  CgroupPlace destination =
+      ignores ? CgroupPlace{std::string(leave_group), ""} : destination_of(words[2]);
   if (const auto problem = group_name_problem(destination.group);
-      problem && options != "ignore" && destination.group != "default")
+      problem && !ignores && destination.group != "default")
     return fmt::format("line {}: {}", number_, *problem);
-  if (options != "ignore") add_group(destination.group);
+  if (!ignores) add_group(destination.group);
   if (!destination.lost.empty())
     rules_ += fmt::format("# Lost: '{}'; a group has a fixed name, and no groups below it.\n",
                           printable(destination.lost));
-  if (!options.empty() && options != "ignore")
-    rules_ += fmt::format("# Lost: '{}'; rules do not know it.\n", printable(options));
+  for (const std::string& option : lost)
+    rules_ += fmt::format("# Lost: '{}'; rules do not know it.\n", printable(option));
   if (user.starts_with('@'))
     rules_ +=
         "# Lost: members of the group whose processes have another effective group; list them in\n"
@@ -140,8 +156,8 @@ std::optional<std::string> CgrulesImport::add(const Words& words, std::string_vi
 ImportedText CgrulesImport::run(std::string_view text) {
   for (const std::string_view line : split(text, '\n')) {
     number_++;
-    const std::string_view content = trim(line);
-    if (content.empty() || content.starts_with('#')) continue;
+    const std::string_view content = without_comment(line);
+    if (content.empty()) continue;
     if (auto error = add(rule_words(content), line)) return std::unexpected(std::move(*error));
   }
   std::string out = "# From cgrules.conf. Its groups have no amounts yet: write l3 and mb.\n";
@@ -238,6 +254,7 @@ ImportedText import_foreign(std::string_view text) {
     const std::string_view content = trim(line);
     if (content.empty() || content.starts_with('#')) continue;
     const Words words = rule_words(content);
+    const Words of_rule = rule_words(without_comment(line));
     // YAML begins with a key.
     if (content == "---" || content.starts_with("apiVersion:") ||
         (words.size() == 1 && content.ends_with(':')) ||
@@ -247,7 +264,7 @@ ImportedText import_foreign(std::string_view text) {
           return word.starts_with("-e") || word.starts_with("-a") || word.starts_with("--alloc");
         }))
       return import_pqos(text);
-    if ((words.size() == 3 || words.size() == 4) && are_controllers(words[1]))
+    if ((of_rule.size() == 3 || of_rule.size() == 4) && are_controllers(of_rule[1]))
       return import_cgrules(text);
     break;
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "import_foreign.hpp"
+#include "pqos_amounts.hpp"
 #include "pqos_entry.hpp"
 #include "rdtd/model/cpu_list.hpp"
 #include "rdtd/base/text.hpp"
@@ -25,7 +26,7 @@ namespace rdtd {
 namespace {
 
 struct ServiceClass {
-  std::map<std::string, std::map<std::string, std::string>> amounts;  // by key, then by domains
+  pqos::Amounts amounts;
   std::vector<std::string> pids;
 };
 
@@ -62,8 +63,6 @@ class PqosImport {
     unsigned number = 0, line = 1;
   };
   std::map<unsigned, Assigned> class_of_;  // by CPU: the last one that it was given to
-  // Where an amount was defined, by class, and by key with the domains.
-  std::map<std::pair<unsigned, std::string>, unsigned> line_of_;
   size_t named_cpus_ = 0;
   unsigned line_ = 1;
   bool counts_rates_ = false;   // of the bandwidths: not percentages
@@ -112,24 +111,20 @@ std::optional<std::string> PqosImport::define(std::string_view text) {
     lose_by_mmio(text, key->second);
     return std::nullopt;
   }
-  const auto domains = pqos::canonical_list(entry->domains);
+  const auto list = pqos::canonical_list(entry->domains);
+  const auto domains = list ? parse_cpu_list(*list) : std::nullopt;
   if (!domains) return not_pqos(text, true);
   const bool is_cache = key->second.starts_with('l');
   for (const std::string_view part : split(entry->classes, ',')) {
     const auto one = pqos::parse_class(part);
     const auto value = one ? pqos::parse_number(one->value) : std::nullopt;
     if (!value || *value == 0 || (!is_cache && !one->half.empty())) return not_pqos(text, true);
-    std::string amount = pqos::amount_of(entry->what, *value);
+    const std::string amount = pqos::amount_of(entry->what, *value);
     if (!(is_cache ? parse_cache_amount(amount) : parse_bandwidth_amount(amount)))
       return not_pqos(text, true);
-    const std::string of = key->second + one->half;
-    const std::string where = domains->empty() ? "*" : *domains;
-    std::string& to = classes_[one->number].amounts[of][where];
-    unsigned& line = line_of_[{one->number, of + where}];
-    if (!to.empty() && to != amount && line != line_)
-      lose_replaced(fmt::format("{} = {}", of, toml_string(to)), one->number);
-    to = std::move(amount);
-    line = line_;
+    for (const std::string& replaced :
+         classes_[one->number].amounts.set(key->second, one->half, *domains, amount, line_))
+      lose_replaced(replaced, one->number);
   }
   return std::nullopt;
 }
@@ -163,7 +158,8 @@ std::optional<std::string> PqosImport::assign(std::string_view text) {
   ServiceClass& of = classes_[one->number];
   if (entry->what == "pid")
     of.pids.push_back(pqos::canonical_list(one->value).value_or(one->value));
-  else if (entry->what == "core" || entry->what == "llc" || entry->what == "cos") {
+  else if (entry->what == "core" || entry->what == "llc" || entry->what == "cos" ||
+           entry->what == "clos") {
     const auto list = pqos::canonical_list(one->value);
     const auto cpus = list ? parse_cpu_list(*list) : std::nullopt;
     if (!cpus || cpus->empty()) return not_pqos(text, false);
@@ -178,33 +174,10 @@ std::optional<std::string> PqosImport::assign(std::string_view text) {
   return std::nullopt;
 }
 
-// "0xf" of all domains, or a table.
-std::string value_of_domains(const std::map<std::string, std::string>& domains) {
-  if (domains.size() == 1 && domains.contains("*")) return toml_string(domains.begin()->second);
-  return table_of_strings(domains);
-}
-
-// Percentages that may be rates: AMD's bandwidths are in 1/8 GB/s.
-void make_rates(std::map<std::string, std::string>& domains) {
-  for (auto& [ids, amount] : domains)
-    if (amount.ends_with('%'))
-      amount = pqos::rate_of(
-          parse_unsigned<uint64_t>(std::string_view(amount).substr(0, amount.size() - 1))
-              .value_or(0));
-}
-
 std::string PqosImport::text_of(unsigned number, const ServiceClass& of, const CpuSet& cpus) const {
   const bool is_default = number == 0;
-  std::string out = fmt::format("\n[group.{}]\n", group_of(number));
-  for (const auto& [key, domains] : of.amounts) {
-    out += fmt::format("{} = {}\n", key, value_of_domains(domains));
-    if (auto rates = domains; key == "mb" && !counts_rates_) {
-      make_rates(rates);
-      if (rates != domains)
-        out += fmt::format("# On AMD, where pqos counts in 1/8 GB/s: mb = {}\n",
-                           value_of_domains(rates));
-    }
-  }
+  std::string out =
+      fmt::format("\n[group.{}]\n{}", group_of(number), of.amounts.text(!counts_rates_));
   if (!cpus.empty() && is_default)
     out += fmt::format("# CPUs {}: the default group has every CPU that no other group has.\n",
                        format_cpu_list(cpus));
@@ -370,19 +343,10 @@ void PqosImport::note_command(const std::vector<ShellWord>& words, size_t at) {
 
 // One machine counts either percentages or rates: what cannot be a percentage says so of all.
 void PqosImport::unify_bandwidths() {
-  const auto is_rate = [](const auto& one) { return one.second.ends_with("GB/s"); };
-  const bool rates = std::ranges::any_of(classes_, [&](const auto& one) {
-    const auto& amounts = one.second.amounts;
-    const auto mb = amounts.find("mb");
-    return amounts.contains("smba") ||
-           (mb != amounts.end() && std::ranges::any_of(mb->second, is_rate));
-  });
-  counts_rates_ = rates;
-  if (!rates) return;
-  for (auto& [number, of] : classes_) {
-    const auto mb = of.amounts.find("mb");
-    if (mb != of.amounts.end()) make_rates(mb->second);
-  }
+  counts_rates_ =
+      std::ranges::any_of(classes_, [](const auto& one) { return one.second.amounts.has_rates(); });
+  if (!counts_rates_) return;
+  for (auto& [number, of] : classes_) of.amounts.make_rates();
 }
 
 // The value of `option` in one word with it, which is cut off; else "".

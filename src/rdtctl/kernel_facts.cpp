@@ -1,6 +1,10 @@
 #include "kernel_facts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <string>
 
 #include "rdtd/base/directory.hpp"
 #include "rdtd/base/text.hpp"
@@ -47,6 +51,14 @@ std::string text_of(const fs::path& path) {
   return directory ? directory->read(path.filename().string()).value_or("") : "";
 }
 
+// INTEL_RDT before Linux 5.0, of which some release candidates have X86_RESCTRL.
+bool has_resctrl(const std::string& config) {
+  return std::ranges::any_of(
+      std::array{"X86_CPU_RESCTRL", "X86_RESCTRL", "INTEL_RDT"}, [&](const char* name) {
+        return ("\n" + config).contains(fmt::format("\nCONFIG_{}=y\n", name));
+      });
+}
+
 void read_kernel(const Context& context, MachineFacts& facts) {
   const fs::path proc = context.proc;
   read_processor(text_of(proc / "cpuinfo"), facts);
@@ -62,7 +74,7 @@ void read_kernel(const Context& context, MachineFacts& facts) {
     const std::string text = text_of(config);
     if (text.empty()) continue;
     facts.kernel_config = config.string();
-    facts.built_with_resctrl = ("\n" + text).contains("\nCONFIG_X86_CPU_RESCTRL=y\n");
+    facts.built_with_resctrl = has_resctrl(text);
     break;
   }
 }

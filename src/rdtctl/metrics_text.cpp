@@ -31,10 +31,18 @@ class Exposition {
   std::string out_;
 };
 
+// Of two groups with different names, labels must differ too, or nobody reads the file: what cannot
+// be printed is "\xff".
 std::string label(std::string_view name, std::string_view value) {
+  const bool is_printable = printable(value) == value;
   std::string quoted;
-  for (const char c : printable(value))
-    quoted += c == '"' || c == '\\' ? fmt::format("\\{}", c) : std::string(1, c);
+  for (const char c : value) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (!is_printable && (byte < ' ' || byte > '~'))
+      quoted += fmt::format("\\\\x{:02x}", byte);
+    else
+      quoted += c == '"' || c == '\\' ? fmt::format("\\{}", c) : std::string(1, c);
+  }
   return fmt::format("{}=\"{}\"", name, quoted);
 }
 

@@ -94,7 +94,7 @@ const std::map<std::string, std::string>& keys_of_amounts() {
 }
 
 bool is_entry(std::string_view word, bool defines) {
-  static const std::set<std::string, std::less<>> assigned = {"core", "llc", "cos",
+  static const std::set<std::string, std::less<>> assigned = {"core", "llc", "cos",    "clos",
                                                               "pid",  "dev", "channel"};
   const auto entry = parse_entry(word);
   if (!entry) return false;

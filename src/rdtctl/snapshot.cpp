@@ -30,7 +30,8 @@ std::string without_threads(std::string_view tasks) {
   return out;
 }
 
-// Leaves out files that cannot be read, such as those that can only be written.
+// Leaves out what cannot be read: files that can only be written, and of a pseudo-locked group the
+// directory of its monitoring groups, which the kernel closes to all but root.
 Result<void> copy(const Directory& from, const Directory& to) {
   const auto entries = from.list();
   if (!entries) return std::unexpected(entries.error());
@@ -40,7 +41,8 @@ Result<void> copy(const Directory& from, const Directory& to) {
         return errno_error("make", to.path_of(entry.name));
       const auto source = from.open_directory(entry.name);
       const auto target = to.open_directory(entry.name);
-      if (!source && source.error().code == ENOENT) continue;  // a group that was removed meanwhile
+      // ENOENT: a group that was removed meanwhile.
+      if (!source && (source.error().code == ENOENT || source.error().code == EACCES)) continue;
       if (!source || !target) return std::unexpected(source ? target.error() : source.error());
       if (auto copied = copy(*source, *target); !copied) return copied;
       continue;

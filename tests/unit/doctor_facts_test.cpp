@@ -71,6 +71,8 @@ TEST_F(DoctorFacts, OfTheKernel) {
   EXPECT_TRUE(read().built_with_resctrl);
   EXPECT_EQ(read().mount_options, "ro");
   EXPECT_EQ(read().mounted_elsewhere, "");
+  put("boot/config-6.12.1", "CONFIG_INTEL_RDT=y\n");
+  EXPECT_TRUE(read().built_with_resctrl);
   put("proc/sys/kernel/osrelease", "6.17.1\n");
   EXPECT_EQ(read().kernel_config, "");
   put("lib/modules/6.17.1/config", "CONFIG_X86_CPU_RESCTRL=y\n");

@@ -15,11 +15,8 @@ namespace rdtd {
 // "web"; nothing if it belongs to none.
 [[nodiscard]] std::optional<std::string> vm_of_cgroup(std::string_view path);
 
-// The name in the scope of a machine of this name: of what no host name has, libvirt leaves out
-// characters, and of '-' and '.' in a row all but the first.
-[[nodiscard]] std::string vm_name_in_scope(std::string_view name);
-
-// All names that a machine of this name can have in its scope, beside its own. libvirt cuts
+// All names that a machine of this name can have in its scope, beside its own. libvirt drops
+// characters that no host name has, and of '-' and '.' in a row all but the first. It cuts
 // "qemu-NUMBER-NAME" at 64 characters, so that the digits of the number decide how many stay.
 [[nodiscard]] std::vector<std::string> vm_names_in_scope(std::string_view name);
 
