@@ -128,11 +128,29 @@ std::optional<std::vector<Cbm>> place_exclusive(const DomainRequest& request) {
   return out;
 }
 
+// If there are enough ways, but not side by side: the request of one exclusive party that does not
+// fit although no other one asks for a number of ways. Else the request itself.
+DomainRequest of_whom_it_fails(const DomainRequest& request) {
+  const Board whole = make_board(request);
+  if (!enough_ways(whole, make_pieces(request, whole), request.least_remainder())) return request;
+  const auto is_movable = [](const Exclusive& one) { return number_of_ways(one.party) != nullptr; };
+  for (const Exclusive& one : request.exclusive) {
+    if (!is_movable(one)) continue;
+    DomainRequest alone = request;
+    std::erase_if(alone.exclusive, is_movable);
+    alone.exclusive.push_back(one);
+    const Board board = make_board(alone);
+    if (!ways_left(alone, board, make_pieces(alone, board))) return alone;
+  }
+  return request;
+}
+
 // `last`: the last of the requests that were tried for this one.
 std::vector<PlacementRefusal> explain_refusal(const DomainRequest& request,
                                               const DomainRequest& last) {
-  const Board board = make_board(last);
-  auto refusals = explain(last, board, make_pieces(last, board));
+  const DomainRequest failed = of_whom_it_fails(last);
+  const Board board = make_board(failed);
+  auto refusals = explain(failed, board, make_pieces(failed, board));
   if (!refusals.empty()) return refusals;
   // Only halves that name ways come here: each of their masks is possible, but not all together.
   std::vector<std::string> names;

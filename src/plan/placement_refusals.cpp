@@ -153,8 +153,19 @@ void check_sizes(const DomainRequest& request, const Exclusive& partition,
          fmt::format(", and its groups name {} ({})", these_ways(required), join(names, ", "))});
 }
 
-// What takes ways besides the exclusive parties that ask for a number of them.
-std::vector<std::string> limits(const DomainRequest& request) {
+// "ways 1-18 of p named by a" for each of them.
+std::vector<std::string> named_members(const Exclusive& partition) {
+  std::vector<std::string> out;
+  for (const Party& member : partition.members)
+    if (const Cbm* mask = named_ways(member))
+      out.push_back(fmt::format("{} of {} named by {}", these_ways(*mask), partition.party.name,
+                                member.name));
+  return out;
+}
+
+// What takes ways besides the exclusive parties that ask for a number of them. `filled`: the ways
+// of devices, as the sentence has them.
+std::vector<std::string> limits(const DomainRequest& request, const std::string& filled) {
   std::vector<std::string> out;
   const auto excludes = [&](bool region) {
     return std::ranges::any_of(request.exclusive, [&](const Exclusive& one) {
@@ -162,8 +173,7 @@ std::vector<std::string> limits(const DomainRequest& request) {
     });
   };
   if (!request.shareable.empty() && (excludes(false) || excludes(true)))
-    out.push_back(fmt::format("{} of them also filled by {}, {}", request.shareable.count(),
-                              request.devices,
+    out.push_back(fmt::format("{} also filled by {}, {}", filled, request.devices,
                               excludes(false) ? "which exclusive = \"strict\" excludes"
                                               : "where no region can be locked"));
   for (const Obstacle& obstacle : request.obstacles)
@@ -173,6 +183,8 @@ std::vector<std::string> limits(const DomainRequest& request) {
   for (const Party& party : request.shared)
     if (const Cbm* mask = named_ways(party))
       out.push_back(fmt::format("{} named by {}", mask->count(), party.name));
+  for (const Exclusive& exclusive : request.exclusive)
+    for (std::string& named : named_members(exclusive)) out.push_back(std::move(named));
   return out;
 }
 
@@ -213,10 +225,11 @@ PlacementRefusal explain_exclusive(const DomainRequest& request, const Board& bo
   const Location where = !request.exclusive.empty() ? request.exclusive.back().party.where
                          : !request.shared.empty()  ? request.shared.front().where
                                                     : Location{};
-  std::string after;
-  for (const std::string& limit : limits(request)) after += ", " + limit;
   if (!enough) {
-    after = " " + ways(request.all.count()) + after;
+    std::string after = " " + ways(request.all.count());
+    for (const std::string& limit :
+         limits(request, fmt::format("{} of them", request.shareable.count())))
+      after += ", " + limit;
     const bool strict = std::ranges::all_of(request.exclusive, &Exclusive::strict);
     const unsigned left = strict ? request.shareable.count() : 0;  // in any case
     const bool leaves_too_few = left < to_leave && !named_are_left && !parties.empty();
@@ -225,17 +238,24 @@ PlacementRefusal explain_exclusive(const DomainRequest& request, const Board& bo
                        request.remainder_for == "default";
     return {where, head, after, true, whole ? whole_cache_hint(request) : ""};
   }
+  const std::string fixed = join(limits(request, these_ways(request.shareable)), ", ");
+  const std::string left = to_leave > 0 && !named_are_left ? remainder : "";
+  if (board.exclusive.contiguous() && !fixed.empty())
+    return {where, head + "in ",
+            fmt::format(" they do not fit around what is fixed: {}{}", fixed, left)};
   return {where, head + "in ",
-          fmt::format(" the {} free ways are not side by side: {}{}{}", board.exclusive.count(),
-                      these_ways(board.exclusive), after,
-                      to_leave > 0 && !named_are_left ? remainder : "")};
+          fmt::format(" the {} free ways are not side by side: {}{}{}{}", board.exclusive.count(),
+                      these_ways(board.exclusive), fixed.empty() ? "" : ", ", fixed, left)};
 }
 
 // Whose ways are missing in the remainder: "b (6 ways)".
 std::string holders(const DomainRequest& request) {
   std::vector<std::string> out;
-  for (const Exclusive& exclusive : request.exclusive)
-    out.push_back(fmt::format("{} ({})", exclusive.party.name, ways(ways_asked(exclusive.party))));
+  for (const Exclusive& exclusive : request.exclusive) {
+    std::string size = ways(ways_asked(exclusive.party));
+    for (const std::string& named : named_members(exclusive)) size += ", " + named;
+    out.push_back(fmt::format("{} ({})", exclusive.party.name, size));
+  }
   for (const Obstacle& obstacle : request.obstacles)
     if (obstacle.mask.overlaps(request.all))
       out.push_back(fmt::format("{} ({})", obstacle.name, ways(obstacle.mask.count())));
@@ -302,9 +322,8 @@ bool enough_ways(const Board& board, const std::vector<Piece>& pieces, unsigned 
          outside <= board.exclusive.without(board.devices).count();
 }
 
-std::vector<PlacementRefusal> explain(const DomainRequest& request, const Board& board,
-                                      const std::vector<Piece>& pieces) {
-  unsigned least = request.least_remainder();
+std::optional<unsigned> ways_left(const DomainRequest& request, const Board& board,
+                                  const std::vector<Piece>& pieces) {
   auto left = largest_gap(board, pieces);
   if (request.sparse_masks) {
     unsigned asked = 0;
@@ -312,7 +331,13 @@ std::vector<PlacementRefusal> explain(const DomainRequest& request, const Board&
     left =
         enough_ways(board, pieces, 0) ? std::optional(board.usable.count() - asked) : std::nullopt;
   }
-  if (!left || *left < least) return {explain_exclusive(request, board, pieces)};
+  return left && *left >= request.least_remainder() ? left : std::nullopt;
+}
+
+std::vector<PlacementRefusal> explain(const DomainRequest& request, const Board& board,
+                                      const std::vector<Piece>& pieces) {
+  const auto left = ways_left(request, board, pieces);
+  if (!left) return {explain_exclusive(request, board, pieces)};
 
   std::vector<PlacementRefusal> refusals;
   Cbm free = board.usable;

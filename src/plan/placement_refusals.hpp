@@ -36,6 +36,11 @@ namespace rdtd {
 [[nodiscard]] bool enough_ways(const Board& board, const std::vector<Piece>& pieces,
                                unsigned to_leave);
 
+// The ways that the pieces leave to the other parties, side by side, or, with sparse masks, at all;
+// nothing if the pieces do not fit.
+[[nodiscard]] std::optional<unsigned> ways_left(const DomainRequest& request, const Board& board,
+                                                const std::vector<Piece>& pieces);
+
 // Why no arrangement of these pieces leaves the ways that the other parties need.
 [[nodiscard]] std::vector<PlacementRefusal> explain(const DomainRequest& request,
                                                     const Board& board,

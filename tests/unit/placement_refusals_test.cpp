@@ -120,6 +120,25 @@ TEST(PlacementRefusals, Limits) {
        "p.toml:1:8: error: 1 group asked for (a), 4 RMIDs here: 1 is the default group's, 3 taken "
        "by groups and monitoring groups that rdtd did not make (x, default/m, "
        "x/m)\n    1 | [group.a]\n      |        ^\n"},
+      {"a group's ways fix its partition",
+       [](Capabilities& c, Snapshot&) { l3(c).min_cbm_bits = 2; },
+       partition("p", "6 ways") + member("a", "p", "ways 1-6"),
+       "p.toml:2:6: error: 6 ways asked for exclusively (p 6), but in L3 domain 0 they do not fit "
+       "around what is fixed: ways 1-6 of p named by a, and 2 must be left to default\n    2 | l3 "
+       "= \"6 ways\"\n      |      ^~~~~~~~\n"},
+      {"a group's ways fix its partition, beside which another one does not fit",
+       [](Capabilities&, Snapshot&) {},
+       partition("p", "3 ways") + member("a", "p", "ways 2-3") + group("b", "5 ways"),
+       "p.toml:7:6: error: b: '5 ways' does not fit in L3 domain 0: 5 ways are free beside p (3 "
+       "ways, ways 2-3 of p named by a), but not side by side: ways 0 and 4-7\n    7 | l3 = \"5 "
+       "ways\"\n      |      ^~~~~~~~\n"},
+      {"only the strict one does not fit",
+       [](Capabilities& c, Snapshot&) { l3(c).shareable_bits = Cbm{0x30}; },
+       group("a", "5 ways", "exclusive = \"strict\"\n") + exclusive("b", "1 way"),
+       "p.toml:2:6: error: 5 ways asked for exclusively (a 5), but in L3 domain 0 the 6 free ways "
+       "are not side by side: ways 0-3 and 6-7, ways 4-5 also filled by I/O devices, which "
+       "exclusive = \"strict\" excludes, and 1 must be left to default\n    2 | l3 = \"5 ways\"\n  "
+       "    |      ^~~~~~~~\n"},
       {"no ways",
        [](Capabilities& c, Snapshot&) {
          l3(c).cbm_mask = Cbm{};

@@ -439,6 +439,10 @@ constexpr ValueAndFinding values_and_findings[] = {
     {"vm = \"8F2c1d3e-0000-4abc-9def-0123456789ab\"",
      "warning: '8F2c1d3e-0000-4abc-9def-0123456789ab' looks like a UUID; 'vm' is the name that "
      "'virsh list' shows | 'virsh domname 8F2c1d3e-0000-4abc-9def-0123456789ab' shows it"},
+    {"vm = \"\xe6\xb5\x8b\"",
+     "warning: '\xe6\xb5\x8b' may not match: libvirt names the scope of a machine by the ASCII "
+     "letters and digits of its name, and this has none"},
+    {"vm = \"web-\xe6\xb5\x8b\"", ""},
     {"container = \"redis:7\"",
      "error: 'redis:7' can never match: it is an image; 'container' is the container's name | "
      "write \"redis\""},
