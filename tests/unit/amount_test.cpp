@@ -1,6 +1,7 @@
 // Amounts of cache and bandwidth and spans of time, as a policy writes them.
 #include "rdtd/policy/amount.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "rdtd/policy/parse.hpp"

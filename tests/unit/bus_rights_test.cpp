@@ -5,7 +5,9 @@
 namespace rdtd {
 namespace {
 
+using test::neighbor;
 using test::Reply;
+using test::stranger;
 using GroupNames = std::vector<std::string>;
 
 class BusRights : public test::BusTest {

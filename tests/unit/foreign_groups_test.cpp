@@ -1,4 +1,5 @@
 // What the groups and pseudo-locked regions of other tools mean for a plan.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "placement_support.hpp"

@@ -1,4 +1,5 @@
 // What a set of rules has to do with cgroups, and where its rules lead.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "rdtd/base/glob.hpp"
