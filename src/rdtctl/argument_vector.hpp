@@ -25,6 +25,8 @@ class ArgumentVector {
     ::execvp(pointers_.front(), pointers_.data());
     return errno;
   }
+  // Why it could not be executed, by this errno.
+  [[nodiscard]] std::string failure(int error) const;
   [[nodiscard]] const std::string& command() const { return words_.front(); }
 
  private:

@@ -14,24 +14,6 @@
 
 namespace rdtd {
 
-namespace {
-
-JsonValue diagnostics_json(const std::vector<Diagnostic>& diagnostics) {
-  JsonValue out = JsonValue::array();
-  for (const Diagnostic& d : diagnostics) {
-    JsonValue entry = {{"severity", d.severity == Severity::error ? "error" : "warning"},
-                       {"file", d.where.file},
-                       {"message", d.message}};
-    if (d.where.line != 0) entry["line"] = d.where.line;
-    if (d.where.column != 0) entry["column"] = d.where.column;
-    if (!d.hint.empty()) entry["hint"] = d.hint;
-    out.push_back(std::move(entry));
-  }
-  return out;
-}
-
-}  // namespace
-
 int verbs::check(const Context& context, const std::vector<std::string>& files) {
   const std::vector<PolicyFile> read =
       files.empty() ? find_policy_files(context.root) : read_named_files(context, files, "check");
@@ -61,11 +43,7 @@ int verbs::check(const Context& context, const std::vector<std::string>& files) 
       if (std::ranges::find(diagnostics, link.where, &Diagnostic::where) == diagnostics.end())
         diagnostics.push_back(std::move(link));
   sort_by_place(diagnostics);
-  if (context.json != Json::off)
-    print_json(context, {{"valid", !has_errors(diagnostics)},
-                         {"diagnostics", diagnostics_json(diagnostics)}});
-  else
-    note_diagnostics(context, diagnostics, parsed.policy.sources);
+  print_diagnostics(context, diagnostics, parsed.policy.sources);
   if (has_errors(diagnostics) || !any) return Exit::failed;
   // On a terminal, silence would leave open whether anything was checked.
   if (context.terminal && context.json == Json::off && !parsed.policy.sources.empty())

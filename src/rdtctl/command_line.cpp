@@ -232,12 +232,8 @@ void read_numbers(CLI::Option& option, double least, double most,
 std::vector<std::string> command_of(const CLI::App& verb, const std::vector<std::string>& marked) {
   std::vector<std::string> command = verb.remaining();
   if (!command.empty() && command.front().starts_with('-')) {
-    std::string hint = nearest_option(command.front(), {&verb});
-    // If more words follow, it is no command.
-    const bool alone = command.size() == 1 && marked.empty();
-    if (hint.empty() && alone) hint = ": '--' precedes a command that begins with '-'";
-    throw UsageError{
-        fmt::format("unknown option '{}' of {}{}", command.front(), verb.get_name(), hint)};
+    throw UsageError{fmt::format("unknown option '{}' of {}{}", command.front(), verb.get_name(),
+                                 nearest_option(command.front(), {&verb}))};
   }
   command.insert(command.end(), marked.begin(), marked.end());
   return command;

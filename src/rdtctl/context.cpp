@@ -135,7 +135,7 @@ std::expected<Planned, int> plan_on(const Context& context, TreeMachine machine,
                                     const std::vector<PolicyFile>& files) {
   auto prepared = prepare_for(machine, files);
   if (!prepared) {
-    note_diagnostics(context, prepared.error().diagnostics, prepared.error().sources);
+    print_diagnostics(context, prepared.error().diagnostics, prepared.error().sources);
     return std::unexpected(Exit::failed);
   }
   std::ranges::move(unknown_users(context, prepared->policy),
@@ -176,7 +176,7 @@ std::expected<ParsedPolicy, int> parse_or_report(const Context& context,
                                                  std::span<const PolicyFile> files) {
   ParsedPolicy parsed = parse_policy(files);
   if (!has_errors(parsed.diagnostics)) return parsed;
-  note_diagnostics(context, parsed.diagnostics, parsed.policy.sources);
+  print_diagnostics(context, parsed.diagnostics, parsed.policy.sources);
   return std::unexpected(Exit::failed);
 }
 

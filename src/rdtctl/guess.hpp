@@ -84,12 +84,14 @@ class Guess {
   void rewrite_own_options();
   bool rewrite_leading_option(size_t first);
   void rewrite_help();
+  bool rewrite_help_behind();
   void split_kind();
   void drop_noun();
   void drop_show();
   bool rewrite_words(size_t at, size_t count);
   void rewrite_options();
   size_t rewrite_option(size_t at);
+  void split_glued(size_t at, const std::string& of);
   void rewrite_answer(size_t at);
   bool rewrite_value(size_t at);
   size_t rewrite_unknown(size_t at, const std::string& of);

@@ -135,7 +135,8 @@ void Guess::rewrite_run() {
 // apply and reload.
 void Guess::rewrite_load() {
   if (std::erase_if(words_, [](const std::string& word) {
-        return is_one_of(word, {"--dry-run", "-n", "--check", "--plan", "--what-if"}) ||
+        return is_one_of(word, {"--dry-run", "--dryrun", "-n", "--check", "--plan", "--what-if",
+                                "--whatif", "--simulate", "--preview"}) ||
                word.starts_with("--dry-run=");
       }) > 0) {
     find_verb();
@@ -153,17 +154,17 @@ void Guess::rewrite_import() {
   const std::vector<size_t> bare = arguments();
   const bool from = given({"--from"});
   const auto is_kind = [](const std::string& word) {
-    return is_one_of(
-        word, {"pqos", "goresctrl", "cgrules", "cgrules.conf", "libvirt", "containerd", "crio"});
+    return is_one_of(word, {"pqos", "intel-cmt-cat", "goresctrl", "cgrules", "cgrules.conf",
+                            "libvirt", "containerd", "crio"});
   };
   std::error_code unknown;
-  const bool kind = (from && bare.size() == 1 && is_kind(words_[bare.front() - 1])) ||
-                    (!from && bare.size() == 2 && is_kind(words_[bare.front()])) ||
-                    (!from && bare.size() == 1 && is_kind(words_[bare.front()]) &&
-                     !std::filesystem::exists(words_[bare.front()], unknown));
-  if (kind)
-    advice_ = fmt::format("'{}': {}", words_[from ? bare.front() - 1 : bare.front()],
-                          meaning_of_option("import", "--format")->sentence);
+  const auto option = std::ranges::find(words_, "--from");
+  const std::string first = bare.empty() ? "" : words_[bare.front()];
+  const std::string named = option == words_.end()       ? first
+                            : option + 1 == words_.end() ? ""
+                                                         : option[1];
+  if (is_kind(named) && (bare.size() + from == 2 || !std::filesystem::exists(named, unknown)))
+    advice_ = fmt::format("'{}': {}", named, meaning_of_option("import", "--format")->sentence);
   else if (!from && bare.size() == 2 && is_kind_of_group(words_[bare.front()]))
     advice_ = meaning_of_option("import", "--group")->sentence;
   else if (!from && bare.size() == 1)
@@ -175,7 +176,7 @@ void Guess::rewrite_record() {
   const std::vector<size_t> bare = arguments();
   if (bare.empty() && std::ranges::find(words_, "--") != words_.end() && !given({"-h", "--help"}))
     advice_ = "record requires FILE before '--': 'rdtctl record FILE -- COMMAND'";
-  if (bare.empty()) return;
+  if (bare.empty() || has_unknown_option()) return;
   if (const size_t at = bare.front() + 1; at < words_.size() && bare.size() == 2 &&
                                           at == bare.back() && at + 1 == words_.size() &&
                                           (is_digits(words_[at]) || is_span(words_[at])))
@@ -269,8 +270,9 @@ bool Guess::refuse_arguments() {
   return ended();
 }
 
+// Before the words of a command.
 bool Guess::has_unknown_option() const {
-  return std::ranges::any_of(words_, [&](const std::string& word) {
+  return std::any_of(words_.begin(), std::ranges::find(words_, "--"), [&](const std::string& word) {
     const std::string name = option_name(word);
     return is_option(word) && !known_(verb(), name) && !known_("", name);
   });
@@ -278,14 +280,6 @@ bool Guess::has_unknown_option() const {
 
 void Guess::rewrite_arguments() {
   const std::string name = verb();
-  // "doctor help"; behind other verbs, a group, a unit, a file or a directory can have that name.
-  const bool takes_no_name =
-      !instead_of_argument(name).empty() || is_one_of(name, {"completion", "init", "reset", "top"});
-  if (const std::vector<size_t> bare = arguments();
-      takes_no_name && bare.size() == 1 && words_[bare.front()] == "help") {
-    words_[bare.front()] = "--help";
-    return;
-  }
   if (name == "explain" || name == "watch") rewrite_subject();
   if (name == "assign") rewrite_assign();
   if (name == "init") rewrite_init();
@@ -299,7 +293,9 @@ void Guess::rewrite_arguments() {
   if (name == "top") rewrite_top();
   // A word behind an option that is not known may be its value.
   if (ended() || has_unknown_option() || refuse_arguments()) return;
-  if ((name == "status" || name == "list") && arguments().size() == 1 && !given({"--rules"}))
+  if (name == "status" && given({"--rules"}) && !arguments().empty())
+    advice_ = "'rdtctl status --rules' shows all rules, and 'rdtctl explain' those about a process";
+  else if ((name == "status" || name == "list") && arguments().size() == 1)
     words_[verb_] = "show";
 }
 

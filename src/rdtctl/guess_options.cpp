@@ -104,13 +104,30 @@ bool Guess::rewrite_value(size_t at) {
   return false;
 }
 
+// "-n1", "-gredis": a value that is glued to its option, of which other programs have some too.
+void Guess::split_glued(size_t at, const std::string& of) {
+  constexpr size_t length = 2;  // of the option
+  const std::string word = words_[at];
+  if (word.size() <= length || word[1] == '-' || word[length] == '=' ||
+      meaning_of_option(of, word).has_value())
+    return;
+  const std::string option = word.substr(0, length), value = word.substr(length);
+  const bool is_number = is_digits(value.substr(0, 1));
+  if (!takes_next(option) &&
+      (!is_number || is_digits(option.substr(1)) || !meaning_of_option(of, option, value)))
+    return;
+  words_[at] = option;
+  insert(at + 1, value);
+}
+
 // The option at `at`. Returns the place of the next word.
 size_t Guess::rewrite_option(size_t at) {
   if (rewrite_value(at)) return at + 1;
+  const std::string of = at < verb_ ? "" : verb();
+  split_glued(at, of);
   const std::string word = words_[at];
   const std::string name = option_name(word);
   const std::string next = at + 1 < words_.size() ? words_[at + 1] : "";
-  const std::string of = at < verb_ ? "" : verb();
   // "-json", as Go's programs have them.
   if (const std::string long_one = "-" + name; name.size() > 2 && name[1] != '-' &&
                                                !known_(of, name.substr(0, 2)) &&

@@ -88,7 +88,7 @@ bool Guess::rewrite_time(size_t at) {
 // Why the word at `at` is no group, if `group` was found before; empty if it can be one.
 std::string Guess::refusal_of_group(const std::string& group, size_t at) const {
   const std::string& word = words_[at];
-  if (is_digits(word))
+  if (is_digits(word) && !is_option(words_[at - 1]))  // else a value of an unknown option
     return fmt::format("'{0}' is neither a file nor a time: a time has a unit, such as {0}min",
                        word);
   if (is_one_of(word, {"since", "until"}) && at + 1 < words_.size())

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "guess.hpp"
+#include "rdtd/model/systemd_unit.hpp"
 #include "time_point.hpp"
 #include "words_of_others.hpp"
 
@@ -193,9 +194,22 @@ void Guess::rewrite_help() {
     auto meaning = meaning_of_verb("help " + words_[at]);
     if (!meaning) meaning = meaning_of_verb(words_[at]);
     if (meaning && !meaning->words.empty()) words_[at] = meaning->words.front();
+    if (is_option(words_[at])) return erase(at);  // "help all"
     if (meaning && !meaning->sentence.empty())
       advice_ = fmt::format("'{}': {}", words_[at], meaning->sentence);
   }
+}
+
+// "check help": no file of that name, unless there is one. A group can have it, where a verb
+// requires one.
+bool Guess::rewrite_help_behind() {
+  std::error_code unknown;
+  const bool alone = verb_ + 2 == words_.size() && words_.back() == "help";
+  if (!alone || !is_verb(verb()) || is_one_of(verb(), {"show", "adopt", "help"}) ||
+      std::filesystem::exists("help", unknown))
+    return false;
+  words_.back() = "--help";
+  return true;
 }
 
 void Guess::rewrite_verb() {
@@ -212,6 +226,8 @@ void Guess::rewrite_verb() {
       rewrite_leading_option(first))
     return;
   if (!has_verb) find_verb();
+  if (const std::string small = lower(verb()); is_verb(small) || meaning_of_verb(small))
+    words_[verb_] = small;  // "Check"
   split_kind();
   drop_show();
   if (is_one_of(verb(), {"log", "logs", "journal"})) return rewrite_journal();
@@ -223,9 +239,12 @@ void Guess::rewrite_verb() {
 
 void Guess::understand() {
   rewrite_verb();
-  if (ended()) return;
+  if (ended() || rewrite_help_behind()) return;
   if (is_one_of(verb(), {"apply", "reload"})) rewrite_load();
-  if (verb() == "top" && given({"-p", "--pid", "-u", "--unit"})) words_[verb_] = "watch";
+  const auto user = std::ranges::find(words_, "-u");
+  const bool is_user = user != words_.end() && user + 1 != words_.end() && !has_unit_type(user[1]);
+  if (verb() == "top" && !is_user && given({"-p", "--pid", "-u", "--unit"}))
+    words_[verb_] = "watch";
   // Options behind a command are the command's: a group in front of them is to be known by now.
   if (is_one_of(verb(), {"run", "bench", "suggest"}) && verb_ + 1 < words_.size() &&
       !is_option(words_[verb_ + 1]))

@@ -148,7 +148,7 @@ rdtd::KnownOptions known_options(const CLI::App& app) {
 int execute(std::vector<std::string> program) {
   rdtd::ArgumentVector arguments(std::move(program));
   const int error = arguments.execute();
-  rdtd::note("rdtctl: cannot execute '{}': {}\n", arguments.command(), std::strerror(error));
+  rdtd::note("rdtctl: {}\n", arguments.failure(error));
   return Exit::failed;
 }
 

@@ -181,10 +181,11 @@ int VerbTable::bench(const CLI::App& verb) {
   for (const std::string& noise : given_.noise) {
     const auto streams = experiment::parse_noise(noise);
     if (!streams)
-      throw UsageError{
-          fmt::format("invalid NOISE '{}' of --noise: use stream or stream:N, with N "
-                      "from 1 to 64",
-                      noise)};
+      throw UsageError{fmt::format(
+          "invalid NOISE '{}' of --noise: use stream or stream:N, with N from 1 to 64{}", noise,
+          noise.starts_with("stream")
+              ? ""
+              : "; --noise-group names a group of the noise, and --noise-cmd a command")};
     options.streams += *streams;
   }
   if (options.streams == 0 && options.noise_commands.empty()) options.streams = 1;

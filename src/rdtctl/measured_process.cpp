@@ -16,7 +16,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <iterator>
@@ -107,7 +106,7 @@ void Process::begin(const Program& program, ArgumentVector& command, pid_t paren
     ::_exit(0);
   }
   const int error = command.execute();
-  leave(fmt::format("cannot execute '{}': {}", command.command(), std::strerror(error)));
+  leave(command.failure(error));
 }
 
 Process::~Process() {

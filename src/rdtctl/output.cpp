@@ -295,6 +295,27 @@ Styled colored(const Context& context, Judgment judgment, const std::string& tex
   return {context.color ? in_color(color, plain) : plain};
 }
 
+static JsonValue diagnostics_json(std::span<const Diagnostic> diagnostics) {
+  JsonValue out = JsonValue::array();
+  for (const Diagnostic& d : diagnostics) {
+    JsonValue entry = {{"severity", d.severity == Severity::error ? "error" : "warning"},
+                       {"file", d.where.file},
+                       {"message", d.message}};
+    if (d.where.line != 0) entry["line"] = d.where.line;
+    if (d.where.column != 0) entry["column"] = d.where.column;
+    if (!d.hint.empty()) entry["hint"] = d.hint;
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+void print_diagnostics(const Context& context, std::span<const Diagnostic> diagnostics,
+                       const Sources& sources) {
+  if (context.json == Json::off) return note_diagnostics(context, diagnostics, sources);
+  print_json(context,
+             {{"valid", !has_errors(diagnostics)}, {"diagnostics", diagnostics_json(diagnostics)}});
+}
+
 void note_diagnostics(const Context& context, std::span<const Diagnostic> diagnostics,
                       const Sources& sources) {
   note_findings(context, format_diagnostics(diagnostics, sources));

@@ -69,6 +69,9 @@ enum class Judgment : uint8_t { good, odd, bad };
 [[nodiscard]] Styled colored(const Context& context, Judgment judgment, const std::string& text);
 
 // On standard error, as a compiler's.
+// Those of a policy that is checked: as JSON, or on standard error.
+void print_diagnostics(const Context& context, std::span<const Diagnostic> diagnostics,
+                       const Sources& sources);
 void note_diagnostics(const Context& context, std::span<const Diagnostic> diagnostics,
                       const Sources& sources);
 

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cmath>
 #include <csignal>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <optional>
@@ -83,7 +82,7 @@ class Command {
     if (out.pid_ == 0) {
       ArgumentVector arguments(std::move(words));
       const int error = arguments.execute();
-      note("rdtctl: cannot execute '{}': {}\n", arguments.command(), std::strerror(error));
+      note("rdtctl: {}\n", arguments.failure(error));
       ::_exit(error == ENOENT ? 127 : 126);
     }
     return out;

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -70,7 +69,7 @@ Result<void> stay_on(const CpuSet& cpus) {
 int execute(std::vector<std::string> command) {
   ArgumentVector arguments(std::move(command));
   const int error = arguments.execute();
-  note("rdtctl: cannot execute '{}': {}\n", arguments.command(), std::strerror(error));
+  note("rdtctl: {}\n", arguments.failure(error));
   return error == ENOENT ? exit_not_found : exit_cannot_execute;
 }
 

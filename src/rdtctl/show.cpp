@@ -60,7 +60,8 @@ int add_measurement(const Context& context, const std::string& name, const Group
 // "redis" of "redis/" and of its path in resctrl.
 std::string name_in(const Context& context, std::string_view given) {
   while (given.size() > 1 && given.ends_with('/')) given.remove_suffix(1);
-  if (given.starts_with(context.resctrl + "/")) given.remove_prefix(context.resctrl.size() + 1);
+  for (const std::string& tree : {context.resctrl, Context().resctrl})
+    if (given.starts_with(tree + "/")) given.remove_prefix(tree.size() + 1);
   return std::string(given);
 }
 
@@ -185,8 +186,9 @@ std::string hint_of_no_group(const Context& context, const TreeMachine& machine,
   if (group == "root" || group == "/") return "; the resctrl root is 'default'";
   if (!policy_of(context, machine, group).place.empty())
     return "; the policy has it: 'rdtctl reload' puts it in force";
-  if (machine.snapshot.groups.contains(group_directory(group.substr(0, group.find('/')))) &&
-      group.contains('/'))
+  if (const size_t slash = group.find('/');
+      slash != std::string::npos && slash > 0 &&
+      machine.snapshot.groups.contains(group_directory(group.substr(0, slash))))
     return "; 'rdtctl top' shows monitoring groups below their control groups";
   std::vector<std::string> names;
   for (const auto& [name, state] : machine.snapshot.groups) names.push_back(group_label(name));

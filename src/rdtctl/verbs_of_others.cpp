@@ -78,13 +78,13 @@ constexpr auto same_verbs = std::to_array<Same>({
      "show, guard events, guard explain, guard why, guard report, guard list, explain-guard",
      "explain guard"},
     {"guard replay, guard test, guard simulate", "history --replay"},
-    {"schemata, dominfo, profile_info, cgget, group, class, --show", "show"},
+    {"schemata, dominfo, profile_info, cgget, group, class, exists, --show", "show"},
     {"heatmap, hist, recordings, play, report, sar", "history"},
     {"who-took, culprit, noisy-neighbor, noisy-neighbour", "blame"},
     {"show schemata", "list"},
     {"replay", "history --replay"},
     {"rdtset, cgexec, numactl, taskset, srun", "run"},
-    {"convert, migrate, translate", "import --from"},
+    {"convert, migrate, translate", "import"},
     {"cat, print-config, show-config, dump-config, get config, get policy, config view, config "
      "show, show config, show policy, policies, policy show, policy list, policy "
      "ls, config list, config dump, config get, list-unit-files, list files, list policies, files, "
@@ -95,11 +95,12 @@ constexpr auto same_verbs = std::to_array<Same>({
      "issupported",
      "doctor"},
     {"rule test, rule explain, rule match, rules test, rules explain, rules match, test-rule, why, "
-     "which, match, query, where, whois, whichgroup, explain pid, show pid, explain process, show "
+     "which, match, query, find, locate, where, whois, whichgroup, explain pid, show pid, explain "
+     "process, show "
      "process, process, unit, group of, class of, clos of, ps -p",
      "explain"},
     {"explain unit, explain service, show unit, show service", "explain --unit"},
-    {"explain name, explain comm, explain command", "explain --name"},
+    {"explain name, explain comm, explain command, pgrep, pidof", "explain --name"},
     {"explain exe", "explain --exe"},
     {"explain cgroup", "explain --cgroup"},
     {"explain pod, show pod, pod", "explain --pod"},
@@ -114,7 +115,7 @@ constexpr auto same_verbs = std::to_array<Same>({
     {"recommend, tune, advise, optimize, autotune", "suggest"},
     {"commit, activate, deploy, enforce", "apply"},
     {"claim, takeover, take-over", "adopt"},
-    {"prometheus", "metrics"},
+    {"prometheus, export metrics, export prometheus, dump metrics, save metrics", "metrics"},
     {"show version", "--version"},
     {"-?, --usage, --help-all, --commands, commands, about, help all", "--help"},
     {"setup, configure, wizard, quickstart, generate, gen, genconfig, generate-config, "
@@ -179,9 +180,10 @@ constexpr auto verb_advice = std::to_array<Advice>({
     {"-a",
      "pqos -a gives CPUs or processes to a class: write cpus = \"0-3\" in [group.NAME], or run "
      "'rdtctl assign -g GROUP PID'"},
-    {"unassign, release, detach",
-     "'rdtctl assign -g default PID' moves a process out of its group"},
-    {"pqos, -r, -I, -i, -p, -S, -u, --iface, --iface=os, --iface=msr, -l",
+    {"unassign, release, detach", how_to_unassign},
+    {"-u *",
+     "'rdtctl watch --unit UNIT' shows what a unit uses, and 'rdtctl explain UNIT' its rule"},
+    {"pqos, -r, -I, -i, -p, -S, -u, -u csv, -u text, -u xml, --iface, --iface=os, --iface=msr, -l",
      "pqos -s is 'rdtctl list', -d 'rdtctl info', -m 'rdtctl top', -p 'rdtctl watch --pid PID'; "
      "-e and -a are tables of a policy, which 'rdtctl import --from FILE' writes from a pqos "
      "command line"},
@@ -199,7 +201,8 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "rdtd is a systemd service: use systemctl with its unit, rdtd.service"},
     {"nice, renice, chrt, ionice, pin",
      "rdtd divides caches and memory bandwidth only; 'rdtctl run --cpus LIST' chooses CPUs"},
-    {"members, who, tasks, pids, list tasks, list pids, show tasks",
+    {"members, who, tasks, pids, processes, threads, list tasks, list pids, list processes, list "
+     "threads",
      "'rdtctl show GROUP' counts a group's tasks; cat /sys/fs/resctrl/GROUP/tasks lists them"},
     {"lssubsys, cgroup, cgroups",
      "'rdtctl info' shows what can be divided; a [[rule]] with cgroup = \"/PATH\" sorts processes "
@@ -209,6 +212,8 @@ constexpr auto verb_advice = std::to_array<Advice>({
     {"pid, proc", "'rdtctl explain PID' shows the group of a process, and why"},
     {"kill, pause, freeze, thaw",
      "rdtd divides caches and bandwidth; it ends and stops no process"},
+    {"export history, export recording, dump history",
+     "'rdtctl history -j' prints a recording, and 'rdtctl history --html FILE' draws it"},
     {"export, dump, backup, save",
      "'rdtctl import' prints the groups as a policy, and 'rdtctl snapshot DIR' saves the resctrl "
      "tree"},
@@ -216,8 +221,16 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "'rdtctl reload' loads the files of /etc/rdtd, and 'rdtctl plan FILE' shows what one "
      "would do"},
     {"get", "'rdtctl list' shows all groups, and 'rdtctl show GROUP' one of them"},
-    {"man, docs, manual", "see rdtctl(1), rdtd.toml(5) and rdtd(8)"},
-    {"examples, example, tutorial",
+    {"man, doc, docs, documentation, manual, manpage", "see rdtctl(1), rdtd.toml(5) and rdtd(8)"},
+    {"sample, samples",
+     "'rdtctl record FILE' keeps samples of what groups use; /usr/share/doc/rdtd has examples of "
+     "policies"},
+    {"stress, noise",
+     "'rdtctl bench -g GROUP -- COMMAND' measures a command beside noise; see --noise in "
+     "rdtctl(1)"},
+    {"boost, prioritize, prioritise, priority",
+     "write more of l3 or mb, or exclusive = true, in [group.NAME], then run 'rdtctl reload'"},
+    {"examples, example, tutorial, template, templates",
      "/usr/share/doc/rdtd has a tutorial and examples; 'rdtctl init' writes a policy from what "
      "runs"},
     {"install, uninstall, upgrade",
@@ -231,8 +244,8 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "an empty file of the same name in /etc/rdtd masks a policy file of /usr/lib/rdtd"},
     {"fix, repair, heal", "'rdtctl doctor' names each problem and what to do about it"},
     {"fmt, format", "rdtctl formats no files; each formatter of TOML does"},
-    {"problems, errors, warnings",
-     "'rdtctl doctor' names those of the machine, and 'rdtctl check' those of the policy"},
+    {"problems, errors, warnings", where_problems_are},
+    {"loglevel, log-level, service-log-level, verbosity", how_to_log_more},
     {"protect, isolate",
      "exclusive = true in [group.NAME] gives a group ways of its own; 'rdtctl init --protect UNIT' "
      "writes a policy for a service"},

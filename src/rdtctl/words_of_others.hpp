@@ -41,4 +41,15 @@ inline constexpr std::string_view how_to_remove =
     "remove the group's table from its file in /etc/rdtd, then run 'rdtctl reload'; 'rdtctl "
     "reset' removes every group that rdtd created";
 
+inline constexpr std::string_view where_problems_are =
+    "'rdtctl doctor' names those of the machine, and 'rdtctl check' those of the policy";
+
+inline constexpr std::string_view how_to_log_more =
+    "it is the daemon that has one: 'systemctl service-log-level rdtd debug' until it ends, "
+    "log_level in [daemon] for good";
+
+inline constexpr std::string_view how_to_unassign =
+    "'rdtctl assign -g default PID' moves a process out of its group; of a unit, remove the file "
+    "00-assign-UNIT.toml from /etc/rdtd, then run 'rdtctl reload'";
+
 }  // namespace rdtd
