@@ -315,8 +315,22 @@ std::optional<std::string> domain_table_meant(std::string_view text, bool is_cac
 
 std::string named_ways_meant(std::string_view text) {
   std::string list(trim(text));
+  constexpr std::string_view brackets = "[](){}", digits = "0123456789";
+  const bool is_interval = list.find_first_of(brackets) != std::string::npos;
+  std::erase_if(list, [&](char c) { return brackets.contains(c); });
+  list = trim(list);
+  std::ranges::replace(list, '+', ',');
+  // "2 5", "2:5", "2/5" and "2 through 5"; in brackets "2,5".
+  const size_t sign = list.find_first_not_of(digits);
+  const size_t next = list.find_first_of(digits, sign);
+  if (sign != std::string::npos && next != std::string::npos &&
+      list.find_first_not_of(digits, next) == std::string::npos)
+    if (const std::string_view word = trim(std::string_view(list).substr(sign, next - sign));
+        is_one_of(word, {"", ":", "/", "..", "...", "~", "to", "through", "till", "until"}) ||
+        (is_interval && word == ","))
+      list.replace(sign, next - sign, "-");
   // Dashes that a word processor makes of "-": U+2013, U+2014, U+2212.
-  for (const std::string_view dash : {"..", " to ", "\xe2\x80\x93", "\xe2\x80\x94", "\xe2\x88\x92"})
+  for (const std::string_view dash : {"..", "\xe2\x80\x93", "\xe2\x80\x94", "\xe2\x88\x92"})
     if (const size_t at = list.find(dash); at != std::string::npos)
       list.replace(at, dash.size(), "-");
   if (const auto ends = split(list, '-'); ends.size() == 2 && !list.contains(',')) {

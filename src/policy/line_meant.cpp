@@ -67,6 +67,7 @@ std::string schemata_hint(std::string_view line) {
 // "group a {" and "group "a" {", as HCL and nginx have it.
 std::string block_hint(std::string_view line) {
   const auto words = words_of(line);
+  if (words.size() > 1 && words[0] == "rule" && words.back() == "{") return "write [[rule]]";
   if (words.size() != 3 || words[2] != "{" ||
       (words[0] != "group" && words[0] != "partition" && words[0] != "pseudo_lock"))
     return {};
@@ -155,6 +156,7 @@ std::string line_hint(std::string_view line, bool is_first) {
   for (const std::string_view sign : {"!include", "@include", "%include"})
     if (line.starts_with(sign)) return std::string(all_files_are_read);
   if (auto hint = block_hint(line); !hint.empty()) return hint;
+  if (line == "}") return "remove this line: a table ends where the next one begins";
   for (const std::string_view sign : {";", "//", "/*", "-- "})
     if (line.starts_with(sign)) return "a comment begins with '#'";
   if (auto hint = schemata_hint(line); !hint.empty()) return hint;

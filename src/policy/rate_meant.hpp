@@ -17,4 +17,8 @@ namespace rdtd {
 // percent elsewhere.
 [[nodiscard]] std::string rates_of_amd(std::string_view values);
 
+// What AMD's processors have in place of a percentage.
+inline constexpr std::string_view rate_in_place_of_share =
+    "; AMD's processors take a rate, such as \"8 GB/s\"";
+
 }  // namespace rdtd
