@@ -12,6 +12,7 @@
 #include "rate_meant.hpp"
 #include "characters.hpp"
 #include "rdtd/base/text.hpp"
+#include "ways_meant.hpp"
 
 namespace rdtd {
 

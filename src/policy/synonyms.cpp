@@ -17,7 +17,7 @@ constexpr auto of_rules = std::to_array<Synonym>({
     {"slice slices", "unit", of_type_slice},
     {"scope scopes", "unit", of_type_scope},
     {"userservice", "user_unit", {}},
-    {"cgrouppath cgroups", "cgroup", {}},
+    {"cgrouppath cgroups cg cgroupparent", "cgroup", {}},
     {"pods podname kubernetespod k8spod kubernetes k8s", "pod", {}},
     {"containers containername docker dockercontainer podman", "container", {}},
     {words_for_namespace, "pod", of_namespace},
@@ -40,7 +40,7 @@ constexpr auto of_rules = std::to_array<Synonym>({
      "a kernel thread has a name: write name = \"kworker*\""},
     {"pid pids tid tids task tasks taskid taskids pidfile", "name", by_process},
     {"grp groups class clos cos closid rdtclass destination dest target type controlgroup "
-     "resctrlgroup",
+     "resctrlgroup to assign into moveto set then",
      "name", is_group_of_rule},
     {"mon mongroup monitoring monitorgroup", "monitor", {}},
     {"regex regexp pattern glob match matches", "name",
@@ -48,7 +48,10 @@ constexpr auto of_rules = std::to_array<Synonym>({
     {"ppid parent parentpid child children inherit inherits", "name",
      "children start in the group of their parent: a rule for the parent is enough"},
     {"not except exclude ignore options skip unless", "name", no_negation},
-    {"ignorert sched policy nice ionice ioclass rtprio latencynice oomscoreadj cpuquota "
+    {"userscope", "user_unit", "write user_unit = \"NAME.scope\""},
+    {"userslice", "unit", "write unit = \"user-UID.slice\""},
+    {"ignorert sched schedpolicy policy nice ionice ioclass rtprio latencynice oomscoreadj "
+     "cpuquota "
      "cpuweight cpushares ioweight memory memorymax memorymin memoryhigh memorylow memorylimit "
      "memorysize "
      "memorymb memorygb memoryquota memoryswapmax",
@@ -57,15 +60,17 @@ constexpr auto of_rules = std::to_array<Synonym>({
      "rules are tried in the order of files, then of lines; the first that matches decides"},
     {"enabled enable disabled disable active", "name", commented_out},
     {"comment desc description note notes title", "name", as_comment},
-    {"vms virtualmachine domain domname guest guestname libvirt machine qemu", "vm", {}},
+    {"vms virtualmachine domain domname guest guestname libvirt machine qemu instance novainstance",
+     "vm",
+     {}},
     {"vcpuid vcpupin vcpus", "vcpu", {}},
     {"anyof allof and or", "name",
      "all conditions of a rule must hold, and an array holds if one of its members does"},
-    {"script interpreter", "cmdline", "write cmdline = \"*/NAME.py*\""},
+    {"script interpreter", "cmdline", of_script},
     {"uidmin uidmax uids", "user", "list the users, or use user_group or unit"},
     {"session tty login", "unit", "write unit = \"user-UID.slice\""},
     {"job jobs jobid jobname alloc allocation allocid queue step "
-     "stepid jobstep slurmstep slurmjob nomadjob",
+     "stepid jobstep slurmstep slurmjob slurmjobid arraytask nomadjob",
      "cgroup", of_a_scheduler},
     {"partition", "name",
      "the rule's [group.NAME] names its partition; rules do not know those of a scheduler"},
@@ -73,6 +78,17 @@ constexpr auto of_rules = std::to_array<Synonym>({
      "a cgroup includes those below it, and children start in the group of their parent"},
     {"hostname host onlyon machines node nodes nodename nodeselector", "name", one_policy},
     {"when schedule time cron", "name", all_the_time},
+    {"port ports listen socket interface", "name",
+     "rules know no ports and sockets: write unit = \"NAME.service\" or name = \"NAME\""},
+    {"daemon timer timers", "unit", of_type_service},
+    {"selinux apparmor supplementarygroup cwd home state", "name",
+     "rules do not know that of a process; 'cmdline', 'unit' or 'user' may do"},
+    {"flatpak app desktop window", "user_unit", "write user_unit = \"app-*NAME*\""},
+    {"jar javaclass", "cmdline", "write cmdline = \"*NAME*\""},
+    {"flavor tenant project", "vm", "rules know machines by name only: write vm = \"NAME\""},
+    {"slurmpartition reservation slurmuser", "cgroup",
+     "rules do not know the settings of a scheduler; each job has a cgroup: **/job_ID"},
+    {"runtime serviceaccount", "pod", of_kubernetes},
     {"env environment", "name", "rules do not know the environment; 'cmdline' or 'unit' may do"},
     {"all any everything default", "name", "name = \"*\" holds for every process"},
     {"l3 l2 l3code l3data l2code l2data mb smba mba llc cache schemata ways "
@@ -88,7 +104,7 @@ constexpr auto of_rules = std::to_array<Synonym>({
 constexpr auto of_groups = std::to_array<Synonym>({
     {"llc cache l3ways cacheways ways l3cat cat l3allocation l3schema l3cacheschema l3cache "
      "l3size cachesize llcways llcpercent llcpct l3percent l3pct cbm cbmmask mask l3mask cachemask "
-     "capbm bitmask "
+     "capbm bitmask l3ca l3cpbm slc "
      "cpbm cachetune cachelimit cacheconfig catl3 capacitybitmask",
      "l3",
      {}},
@@ -121,7 +137,7 @@ constexpr auto of_groups = std::to_array<Synonym>({
      "the kernel has one mode for all groups: remove this line"},
     {"unsupported drift onstop readers loglevel reconcileinterval", "l3", it_belongs_in_daemon},
     {"cpumask cpusmask", "cpus", of_cpu_mask},
-    {"hostname host onlyon machines", "l3", one_policy},
+    {"hostname host hosts onlyon machines", "l3", one_policy},
     {"when schedule time cron", "l3", all_the_time},
     {"cdp", "l3", mount_options},
     {"io ioalloc ddio", "adopt", "[io] is a table of its own: write l3 in it"},
@@ -131,7 +147,7 @@ constexpr auto of_groups = std::to_array<Synonym>({
      "mbperdomain",
      "l3", by_domain},
     {"schemata schema l3schemata", "l3", resource_keys},
-    {"mbhdl mbhardlim mbhlim mbpri mbprio caprio capri intpri l3pri l3prio mbnode "
+    {"mbhdl mbhardlim mbhlim mbpri mbprio caprio capri intpri dspri hlim l3pri l3prio mbnode "
      " mbwght gmb gsmba camax cmax l3cmax mbwmax mbwpbm mbpbm hardlim hardlimit softlim",
      "control", needs_control},
     {"controls", "control", {}},
@@ -139,13 +155,14 @@ constexpr auto of_groups = std::to_array<Synonym>({
     {"cpus", "exclusive", "CPUs belong in a [group.NAME] of the partition"},
     {"ddio ioalloc", "l3", {}},
     {"cpu cpuset cores core coreids cpulist cpuslist cpuids affinity cpuaffinity allowedcpus "
-     "cpusetcpus",
+     "cpusetcpus lcores corelistworkers",
      "cpus",
      {}},
     {"moncpus monitorcores monitoredcpus moncores cpumonitor", "monitor_cpus", {}},
-    {"mode type shareable shared share isolated dedicated private reserved", "exclusive",
-     groups_share},
-    {"priority weight nice ionice ioclass rtprio sched cpuquota cpuweight cpushares oomscoreadj "
+    {"mode type shareable shared share overlap sharewith isolated dedicated private reserved",
+     "exclusive", groups_share},
+    {"priority lowpriority weight nice niceness ionice ioclass rtprio sched cpuquota cpuweight "
+     "cpushares oomscoreadj "
      "memory memorymax memorymin memoryhigh memorylow memorylimit memorysize "
      "memorymb memorygb memoryquota memoryswapmax",
      "cpus", other_controls},
@@ -164,7 +181,7 @@ constexpr auto of_groups = std::to_array<Synonym>({
      "match rule rules vm vcpu vcpus units "
      "services slices scopes systemdunits containers pods names users cgroups namespace image "
      "label labels "
-     "selector",
+     "selector matchlabels nodeselector children programs systemdunit unitname",
      "l3", needs_rule},
     {"pid pids tasks taskids task", "l3",
      "a [[rule]] puts processes in this group; use rdtctl assign for a PID"},

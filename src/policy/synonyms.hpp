@@ -55,6 +55,7 @@ inline constexpr std::string_view of_accounts =
     "rules do not know the accounts of a scheduler; for a user, write user = \"NAME\"";
 inline constexpr std::string_view of_record =
     "the history has a size, and not a time: write record = \"64 MiB\"";
+inline constexpr std::string_view of_script = "write cmdline = \"*/NAME.py*\"";
 inline constexpr std::string_view of_qemu_thread = "write thread = \"IO iothreadID\"";
 inline constexpr std::string_view qos_class = "write unit = \"kubepods-besteffort.slice\"";
 inline constexpr std::string_view it_belongs_in_daemon = "it belongs in [daemon]";

@@ -73,8 +73,9 @@ std::string units_of_type(const UnknownKey& unknown, std::string_view hint) {
   std::vector<std::string> units;
   for (const std::string_view name : names) {
     if (type.empty() || name.empty() || name.size() > longest_value) return {};
+    const std::string_view stem = name.substr(0, name.rfind(".timer"));
     units.push_back(
-        rdtd::quoted(has_unit_type(name) ? std::string(name) : fmt::format("{}{}", name, type)));
+        rdtd::quoted(has_unit_type(stem) ? std::string(stem) : fmt::format("{}{}", stem, type)));
   }
   if (units.size() > most) return {};
   return units.size() == 1 ? units.front() : fmt::format("[{}]", join(units, ", "));
@@ -122,7 +123,7 @@ std::string with_value(std::string_view hint, const UnknownKey& unknown, std::st
       {words_for_workloads, "NAME", "*"},
       {"composeservice", "NAME", "*"},
       {"lxc lxd incus", "NAME", "\""},
-      {"compose composeproject", "NAME", "*"},
+      {"compose composeproject flatpak app desktop window jar javaclass", "NAME", "*"},
       {"account accounts", "NAME", "\""},
       {"iothread iothreadid", "ID", "\""},
       {"containerid dockerid job jobs jobid alloc allocid slurmjob", "ID", "*"},
@@ -215,8 +216,16 @@ std::string hint_by_value(const UnknownKey& unknown, std::string_view word, std:
                           const AmountsOfTable& amounts) {
   if (hint == needs_rule) return rule_of(unknown, word);
   if (hint == of_cpu_mask) return hint_for_cpu_mask(unknown);
-  if (hint == resource_keys)
-    if (std::string amount = hint_for_amount(unknown.text, amounts); !amount.empty()) return amount;
+  if (hint == resource_keys) {
+    const std::vector<std::string> lines(unknown.texts.begin(), unknown.texts.end());
+    std::string amount =
+        hint_for_amount(lines.empty() ? std::string(unknown.text) : join(lines, "\n"), amounts);
+    if (!amount.empty()) return amount;
+  }
+  if (hint == of_script && unknown.text.contains('/'))
+    return fmt::format(
+        "write cmdline = {}",
+        rdtd::quoted(fmt::format("*{}*", unknown.text.substr(unknown.text.rfind('/')))));
   if (hint == an_end)
     if (std::string end = hint_for_end(unknown, word, amounts); !end.empty()) return end;
   if (word == "groups" && unknown.beside_group) return did_you_mean("user_group");

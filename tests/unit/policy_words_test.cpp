@@ -149,7 +149,9 @@ constexpr WordsAndHint words_and_hints[] = {
     // Kunpeng
     {group, "caPbm cpbm", "did you mean 'l3'?"},
     {group, "mbMax memband", "did you mean 'mb'?"},
-    {group, "mbHdl caPrio L3PRI mb_hlim caMax cmax L3CMAX mbw_max mbw_pbm",
+    {group, "L3PRI", "write control = { L3PRI = 1 }"},
+    {group, "mb_hlim", "write control = { MB_HLIM = 1 }"},
+    {group, "mbHdl caPrio caMax cmax L3CMAX mbw_max mbw_pbm",
      "write control = { NAME = ... } with the name that schemata has"},
     {group, "mbMin", "did you mean 'mb_min'?"},
     // ananicy
