@@ -12,6 +12,7 @@
 #include "rate_meant.hpp"
 #include "characters.hpp"
 #include "rdtd/base/text.hpp"
+#include "ways_meant.hpp"
 
 namespace rdtd {
 
@@ -318,8 +319,14 @@ Parsed parse_bandwidth_amount(std::string_view text) {
   if (auto hint = rate_without_unit_meant(text))
     return refused(fmt::format("'{}' is not a bandwidth", text), *std::move(hint));
   const auto meant = bandwidth_amount_meant(text);
+  const auto number = parse_unsigned<uint32_t>(text);
+  const bool is_share = meant && meant->ends_with('%') && !meant->contains("..") &&
+                        !lower(text).contains("pe") && !lower(text).contains("pct");
   return refused(fmt::format("'{}' is not a bandwidth", text),
-                 meant ? fmt::format("write \"{}\"", *meant)
+                 meant ? fmt::format("write \"{}\"{}", *meant,
+                                     is_share && number ? "; " + rate_of_amd(*number)
+                                     : is_share         ? std::string(rate_in_place_of_share)
+                                                        : "")
                        : "write \"50%\", \"8 GB/s\", \"800 MiB/s\" or \"unlimited\"");
 }
 

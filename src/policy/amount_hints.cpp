@@ -71,11 +71,19 @@ std::string hint_for_end(const UnknownKey& unknown, std::string_view word,
 }
 
 std::string hint_for_control(const UnknownKey& unknown) {
-  const bool is_control =
-      unknown.name == "L3_MAX" || unknown.name == "L2_MAX" || unknown.name == "L3_MIN";
-  if (!is_control || (!unknown.text.empty() && !parse_control_amount(unknown.text))) return {};
-  return fmt::format("write control = {{ {} = {} }}", unknown.name,
-                     rdtd::quoted(unknown.text.empty() ? "50%" : unknown.text));
+  if (is_one_of(unknown.name, {"L3_MAX", "L2_MAX", "L3_MIN"})) {
+    if (!unknown.text.empty() && !parse_control_amount(unknown.text)) return {};
+    return fmt::format("write control = {{ {} = {} }}", unknown.name,
+                       rdtd::quoted(unknown.text.empty() ? "50%" : unknown.text));
+  }
+  // As `schemata` has them.
+  const std::string value = unknown.number.empty() ? rdtd::quoted(unknown.text) : unknown.number;
+  for (const std::string_view row :
+       {"MB_HLIM", "MB_NODE", "GMB", "L3PRI", "MBPRI", "CAPRI", "MB_WGHT"})
+    if (lower(row) == lower(unknown.name.substr(0, 64)) &&
+        parse_control_amount(unknown.number.empty() ? unknown.text : unknown.number))
+      return fmt::format("write control = {{ {} = {} }}", row, value);
+  return {};
 }
 
 std::string other_end_of(std::string_view key) {

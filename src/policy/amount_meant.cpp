@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "rate_meant.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/cpu_list.hpp"
 #include "rdtd/policy/amount.hpp"
@@ -78,6 +79,8 @@ std::optional<size_t> small_number(std::string_view word) {
 // "half", "1/4".
 std::optional<std::string> fraction(std::string_view text) {
   if (text == "half") return "50%";
+  if (is_one_of(text, {"third", "a third", "one third"})) return "33.3%";
+  if (is_one_of(text, {"a tenth", "one tenth"})) return "10%";
   if (text == "quarter") return "25%";
   const size_t slash = text.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
@@ -173,7 +176,11 @@ std::string cache_candidate(std::string_view text) {
     if (const size_t to = ways.find(" to "); to != std::string::npos) ways.replace(to, 4, "-");
     return fmt::format("ways {}", ways);
   }
+  if (text.starts_with("ways=")) return cache_candidate(trim(text.substr(5)));
   const auto [number, word] = split_quantity(text);
+  const bool of_all =
+      word.starts_with("ways of ") || (word.starts_with("of ") && word.ends_with(" ways"));
+  if (is_one_of(word, {"w", "-way", "-ways"}) || of_all) return cache_candidate(number + " ways");
   if (auto size = of_bytes(number, word)) return *std::move(size);
   if (is_hexadecimal(text)) return fmt::format("0x{}", text);
   if (number.empty()) return std::string(text);
@@ -185,8 +192,10 @@ std::string cache_candidate(std::string_view text) {
                                  : fmt::format("{}%", number);
   }
   if (is_one_of(word, {"percent", "pct", "per cent"})) return fmt::format("{}%", number);
-  if (is_one_of(word, {"k", "kb", "ki", "kib"})) return fmt::format("{} KiB", number);
-  if (is_one_of(word, {"m", "mb", "mi", "mib"})) return fmt::format("{} MiB", number);
+  if (is_one_of(word, {"k", "kb", "ki", "kib", "kilobytes", "kibibytes"}))
+    return fmt::format("{} KiB", number);
+  if (is_one_of(word, {"m", "mb", "mi", "mib", "megabytes", "mebibytes"}))
+    return fmt::format("{} MiB", number);
   if (is_one_of(word, {"g", "gb", "gi", "gib"})) return fmt::format("{} GiB", number);
   if (is_one_of(word, {"t", "tb", "ti", "tib"})) return in_smaller_unit(number, 1024, "GiB");
   return std::string(text);
@@ -232,6 +241,9 @@ std::string bandwidth_candidate(std::string_view text) {
   if (is_one_of(text, {"max", "maximum", "full", "all", "none", "infinity", "no limit"}))
     return "unlimited";
   if (const auto percent = fraction(text)) return *percent;
+  if (is_one_of(text, {"min", "minimum", "lowest", "least"})) return "10%";
+  const std::string plain = plain_rate(text);
+  if (plain != text) return parse_bandwidth_amount(plain) ? plain : bandwidth_candidate(plain);
   auto [number, word] = split_quantity(text);
   if (number.empty()) return std::string(text);
   if (auto percent = word.empty() ? share(number) : std::nullopt) return *std::move(percent);
@@ -313,30 +325,6 @@ std::optional<std::string> domain_table_meant(std::string_view text, bool is_cac
   return inline_table(out);
 }
 
-std::string named_ways_meant(std::string_view text) {
-  std::string list(trim(text));
-  // Dashes that a word processor makes of "-": U+2013, U+2014, U+2212.
-  for (const std::string_view dash : {"..", " to ", "\xe2\x80\x93", "\xe2\x80\x94", "\xe2\x88\x92"})
-    if (const size_t at = list.find(dash); at != std::string::npos)
-      list.replace(at, dash.size(), "-");
-  if (const auto ends = split(list, '-'); ends.size() == 2 && !list.contains(',')) {
-    const auto one = parse_unsigned<unsigned>(trim(ends[0])),
-               other = parse_unsigned<unsigned>(trim(ends[1]));
-    return one && other && std::max(*one, *other) < 32
-               ? fmt::format("ways {}-{}", std::min(*one, *other), std::max(*one, *other))
-               : "ways 4-7";
-  }
-  constexpr unsigned most_ways = 32;
-  const auto ways = parse_cpu_list(list, most_ways);
-  uint32_t mask = 0;
-  if (ways && !ways->empty() && *ways->rbegin() < most_ways)
-    for (const unsigned way : *ways) mask |= 1U << way;
-  if (mask == 0) return "ways 4-7";
-  // Few machines take masks with gaps.
-  return Cbm{mask}.contiguous() ? fmt::format("0x{:x}", mask)
-                                : fmt::format("{} ways", ways->size());
-}
-
 bool is_amount_of_other(std::string_view text, bool is_cache) {
   const Guessing guessing;
   if (text.size() > longest_slip || !guessing.first()) return false;
@@ -359,20 +347,6 @@ std::optional<std::string> two_forms_meant(std::string_view text) {
   return std::nullopt;
 }
 
-std::optional<std::string> numbered_ways_meant(std::string_view text) {
-  constexpr std::string_view unit = "ways";
-  constexpr std::string_view signs = "0123456789- ";
-  if (!text.ends_with(unit) || text.size() > longest_slip) return std::nullopt;
-  const std::string_view list = trim(text.substr(0, text.size() - unit.size()));
-  if (list.find_first_not_of(signs) != std::string_view::npos || !list.contains('-'))
-    return std::nullopt;
-  std::string named = named_ways_meant(list);
-  return parse_cache_amount(named) &&
-                 named.substr(5).starts_with(trim(list.substr(0, list.find('-'))))
-             ? std::optional(std::move(named))
-             : std::nullopt;
-}
-
 std::optional<std::string> part_meant(std::string_view text) {
   const size_t dash = text.find('-');
   if (!text.ends_with('%') || dash == std::string_view::npos) return std::nullopt;
@@ -381,23 +355,6 @@ std::optional<std::string> part_meant(std::string_view text) {
                  trim(text.substr(dash + 1, text.size() - dash - std::string_view("-%").size())));
   if (!first || !last || *first > *last || *last == 0 || *last > 100) return std::nullopt;
   return fmt::format("{}%", *last - std::max(*first, 1U) + 1);
-}
-
-std::optional<std::string> whole_ways_meant(std::string_view text) {
-  constexpr double most = 32;
-  for (const std::string_view unit : {"ways", "way"}) {
-    if (!text.ends_with(unit)) continue;
-    const std::string_view number = trim(text.substr(0, text.size() - unit.size()));
-    double value = 0;
-    const char* const begin = number.data();
-    const char* const end = begin + number.size();
-    if (number.empty() || std::from_chars(begin, end, value).ptr != end || value == 0)
-      return std::nullopt;
-    const double whole = std::ceil(std::abs(value));
-    if (!(whole <= most)) return "2 ways";
-    return fmt::format("{:.0f} way{}", whole, whole == 1 ? "" : "s");
-  }
-  return std::nullopt;
 }
 
 std::optional<std::string> cache_amount_meant(std::string_view text) {

@@ -7,8 +7,6 @@
 
 namespace rdtd {
 
-// "ways 4-7" of "4-7 ways".
-[[nodiscard]] std::optional<std::string> numbered_ways_meant(std::string_view text);
 // Whether the text is no amount of a cache, but one of bandwidth, or the reverse: "8 GB/s", "4
 // ways".
 [[nodiscard]] bool is_amount_of_other(std::string_view text, bool is_cache);
@@ -16,8 +14,6 @@ namespace rdtd {
 [[nodiscard]] std::optional<std::string> two_forms_meant(std::string_view text);
 // "50%" of "51-100%", as others write a part of a cache by its place.
 [[nodiscard]] std::optional<std::string> part_meant(std::string_view text);
-// "2 ways" of "1.5 ways", "-2 ways" and "1e3 ways".
-[[nodiscard]] std::optional<std::string> whole_ways_meant(std::string_view text);
 // The amount that `text`, which is none, probably stands for: "4 MiB" for "4MB".
 [[nodiscard]] std::optional<std::string> cache_amount_meant(std::string_view text);
 // What to write instead of "exclusive" and "4 ways exclusive".
@@ -32,9 +28,6 @@ namespace rdtd {
 [[nodiscard]] std::optional<std::string> range_below(std::string_view most, bool is_cache);
 // What may be written beside the least that a group gets of a cache: a group in a partition cannot.
 inline constexpr std::string_view to_keep_others_out = "; exclusive = true keeps others out";
-// What stands behind "ways " and is no range, as an amount: "ways 4-7" for "4..7" and "7-4", "0x3"
-// for "0,1", "2 ways" for "0,2".
-[[nodiscard]] std::string named_ways_meant(std::string_view text);
 
 // The table for a line of `schemata`, "L3:0=f;1=3" or "0=50;1=100": { "0" = "0xf", "1" = "0x3" }.
 [[nodiscard]] std::optional<std::string> domain_table_meant(std::string_view text, bool is_cache);

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "amount_meant.hpp"
+#include "amount_words.hpp"
 #include "plain_value.hpp"
 #include "rate_meant.hpp"
 #include "rdtd/base/text.hpp"
@@ -74,14 +75,16 @@ std::string amount_meant(Resource resource, const toml::node& node, bool with_ra
                        is_cache(resource) ? "all" : "unlimited");
   if (const auto* fraction = node.as_floating_point();
       fraction != nullptr && fraction->get() >= 0.001 && fraction->get() <= 1)
-    return fmt::format("write \"{:.4g}%\"", fraction->get() * 100);
+    return fmt::format("write \"{:.4g}%\"{}", fraction->get() * 100,
+                       is_cache(resource) ? "" : rate_in_place_of_share);
   if (const auto* array = node.as_array(); is_cache(resource) && array != nullptr)
     if (const auto* only = array->size() == 1 ? array->front().as_string() : nullptr;
         only != nullptr && parse_cache_amount(only->get()))
       return "write " + rdtd::quoted(only->get());
   if (const auto* array = node.as_array(); is_cache(resource) && array != nullptr)
     return cache_amounts_meant(*array, with_range);
-  return is_cache(resource) ? "write \"4 ways\" or \"25%\"" : "write \"50%\"";
+  return is_cache(resource) ? "write \"4 ways\" or \"25%\""
+                            : fmt::format("write \"50%\"{}", rate_in_place_of_share);
 }
 
 AmountError no_range(const Amount& amount) {
@@ -198,116 +201,6 @@ std::optional<DomainAmount> read_amount(const FileReader& in, AmountReader::Hold
   return DomainAmount{std::nullopt, {}, std::move(read[0]), std::move(read[1])};
 }
 
-// The amount that a value stands for whose unit is in its key, or beside it: { ways = 4 }, { mask =
-// "0xf" }, { value = 4, unit = "ways" }. Else the example.
-std::string amount_of_word(std::string_view word, const toml::table& table, bool cache,
-                           std::string_view example) {
-  const toml::node& value = *table.get(word);
-  const auto* unit = table.get_as<std::string>("unit");
-  const auto* number = value.as_integer();
-  const auto* string = value.as_string();
-  std::string text = string != nullptr ? string->get() : std::string(example);
-  if (number != nullptr && word.starts_with("way"))
-    text = fmt::format("{} way{}", number->get(), number->get() == 1 ? "" : "s");
-  else if (number != nullptr && word.starts_with("percent"))
-    text = fmt::format("{}%", number->get());
-  else if (number != nullptr && unit != nullptr)
-    text = fmt::format("{} {}", number->get(), unit->get());
-  const auto parse = cache ? parse_cache_amount : parse_bandwidth_amount;
-  if (parse(text)) return text;
-  const auto meant = cache ? cache_amount_meant(text) : bandwidth_amount_meant(text);
-  return meant && parse(*meant) ? *meant : std::string(example);
-}
-
-// The text of the first of these keys that the table has; a number with the unit beside it.
-std::string end_of_range(const toml::table& table, std::initializer_list<std::string_view> keys) {
-  for (const std::string_view key : keys) {
-    if (const auto* text = table.get_as<std::string>(key)) return text->get();
-    const auto* unit = table.get_as<std::string>("unit");
-    if (const auto* number = table.get_as<int64_t>(key))
-      return fmt::format("{}{}{}", number->get(), unit == nullptr ? "" : " ",
-                         unit == nullptr ? "" : unit->get());
-  }
-  return {};
-}
-
-// Of l3 = { min = "2 ways", max = "4 ways" }, or of one of them.
-std::string instead_of_ends(std::string_view key, bool has_range, bool cache,
-                            const toml::table& table) {
-  const std::string least = end_of_range(table, {"min", "least", "from"});
-  const std::string most = end_of_range(table, {"max", "most", "to"});
-  if (!has_range) {
-    const auto amount = amount_of_ends("", most.empty() ? least : most, cache);
-    return fmt::format("write {} = \"{}\"", key, amount.value_or(cache ? "4 ways" : "50%"));
-  }
-  const auto amount = amount_of_ends(least, most, cache);
-  if (!amount && cache) return fmt::format("write {} = \"4 ways\"", key);
-  const std::string line = fmt::format("{} = \"{}\"", key, amount.value_or("10%..100%"));
-  if (line.contains("..")) return "write a range: " + line;
-  return fmt::format("write {}{}", line, most.empty() ? to_keep_others_out : "");
-}
-
-// What the table's key 'exclusive' stands for in a group; empty without one.
-std::string_view exclusive_meant(const toml::table& table) {
-  if (const auto* strict = table.get_as<std::string>("exclusive"))
-    return lower(strict->get()) == "strict" ? "\"strict\""
-                                            : boolean_meant(strict->get()).value_or("true");
-  if (!table.contains("exclusive")) return "";
-  return table.at("exclusive").value_or(true) ? "true" : "false";
-}
-
-// Of l3 = { ways = 4, exclusive = true }.
-std::string with_exclusive(const toml::table& table) {
-  const std::string_view meant = exclusive_meant(table);
-  return meant.empty() || meant == "false"
-             ? ""
-             : fmt::format(", and exclusive = {} in the group", meant);
-}
-
-// Other tools have the kind of an amount as a key: l3 = { ways = 4 }. `of`: nothing for a control.
-std::string instead_of_words(std::string_view word, std::string_view key,
-                             AmountReader::Holder holder, const std::optional<Resource>& of,
-                             const toml::table& table) {
-  const auto is = [word](std::initializer_list<std::string_view> words) {
-    return std::ranges::find(words, word) != words.end();
-  };
-  if (is({"all", "default", "any", "each", "every", "other", "others", "rest"}))
-    return "write \"*\" for all domains that have no amount of their own";
-  if (const auto list = id_list_meant(word, std::numeric_limits<uint32_t>::max()))
-    return fmt::format("write \"{}\"", *list);
-  // "socket0", "L3:1"
-  const size_t digits = word.find_last_not_of("0123456789") + 1;
-  if (digits > 0 && digits < word.size() && parse_unsigned<uint32_t>(word.substr(digits)) &&
-      word.find_first_of("-,") == std::string_view::npos)
-    return fmt::format("write \"{}\"", word.substr(digits));
-  if (!of) return "write \"0\", \"0-1,4\" or \"*\"";
-  if (is({"exclusive"}))
-    return fmt::format("write exclusive = {} in the group", exclusive_meant(table));
-  if (is({"unit"})) return "the unit belongs in the amount: \"4 ways\", \"50%\", \"8 GB/s\"";
-  const bool cache = is_cache(*of);
-  if (is({"min", "max", "least", "most", "from", "to"}))
-    return instead_of_ends(key, takes_range(holder, *of), cache, table);
-  const auto written = [&](std::string_view name, std::string_view example) {
-    const std::string line =
-        fmt::format("{} = {}", name, rdtd::quoted(amount_of_word(word, table, cache, example))) +
-        with_exclusive(table);
-    const bool has_header =
-        !table.is_inline() && table.source().begin.line < table.begin()->first.source().begin.line;
-    return !has_header ? "write " + line
-                       : fmt::format(
-                             "write {} in the group's own table, in place of this "
-                             "one",
-                             line);
-  };
-  if (cache && is({"code", "data"}))
-    return written(fmt::format("{}{}", key.substr(0, 2), word), "4 ways");
-  if (cache && is({"mask", "cbm", "bitmask"})) return written(key, "0xf");
-  if (cache && is({"size", "bytes"})) return written(key, "2 MiB");
-  if (cache && is({"ways", "way", "count", "unified"})) return written(key, "4 ways");
-  if (is({"percent", "percentage", "value", "amount"})) return written(key, "50%");
-  return "write \"0\", \"0-1,4\" or \"*\"";
-}
-
 }  // namespace
 
 ControlTables AmountReader::read_controls(const FileReader& in, const toml::key& key,
@@ -339,6 +232,12 @@ AmountTable AmountReader::read(const FileReader& in, Holder holder, const Of& re
                                const toml::key& key, const toml::node& node) {
   if (const toml::table* table = node.as_table())
     return read_domains(in, holder, resource, key, *table);
+  const auto* array = node.as_array();
+  if (auto meant = resource && array != nullptr ? domains_meant(*array, is_cache(*resource))
+                                                : std::nullopt) {
+    in.wrong_type(key, node, "a string or a table that maps domains to amounts", *std::move(meant));
+    return {};
+  }
   auto amount = read_amount(in, holder, resource,
                             {key, node, "a string or a table that maps domains to amounts"});
   if (!amount) return {};
@@ -377,7 +276,8 @@ std::optional<std::set<DomainId>> AmountReader::read_domain(const FileReader& in
   if (!ids) {
     in.error(in.at(domain),
              fmt::format("'{}' is not a list of domains: {}", domain.str(), ids.error()),
-             instead_of_words(domain.str(), key.str(), holder, resource, table));
+             instead_of_words(domain.str(), key.str(), resource && takes_range(holder, *resource),
+                              resource, table));
     return std::nullopt;
   }
   uint64_t listed = 0;

@@ -158,20 +158,20 @@ static std::string_view name_within(const toml::node& node) {
   if (table != nullptr)
     for (const auto& [name, value] : *table)
       if (is_table(value) && !name_problem(name.str()) && !is_word_for_groups(name.str()) &&
-          !is_key_of_groups(name.str()) &&
+          (!is_key_of_groups(name.str()) || name.str() == "exclusive") &&
           (first == nullptr || name.source().begin < first->source().begin))
         first = &name;
   return first == nullptr ? "" : first->str();
 }
 
 // "c" of [partitions.p.classes.c].
-static std::string_view class_within(const toml::node& node) {
-  if (const auto* partitions = node.as_table())
-    for (const auto& [name, partition] : *partitions)
-      if (const auto* table = partition.as_table())
-        for (const auto& [key, classes] : *table)
-          if (is_word_for_groups(key.str()) && classes.is_table())
-            for (const auto& [inner, one] : *classes.as_table()) return inner.str();
+static std::string_view class_within(const toml::node& node, std::string_view partition) {
+  const auto* partitions = node.as_table();
+  const auto* table = partitions == nullptr ? nullptr : partitions->get_as<toml::table>(partition);
+  if (table != nullptr)
+    for (const auto& [key, classes] : *table)
+      if (is_word_for_groups(key.str()) && classes.is_table())
+        for (const auto& [inner, one] : *classes.as_table()) return inner.str();
   return {};
 }
 
@@ -202,16 +202,26 @@ static UnknownKey described(const toml::key& key, const toml::table& within,
   UnknownKey out{.name = key.str(),
                  .is_on = {},
                  .text = {},
+                 .texts = {},
                  .table = table_title,
                  .inner_keys = {},
                  .inner_name = name_within(node),
                  .pods = {},
                  .other_end = {},
-                 .beside_group = within.contains("group"),
-                 .class_within = class_within(node),
+                 .beside_group = table_title == "[[rule]]" && within.contains("group"),
+                 .class_within = class_within(node, name_within(node)),
                  .number = {},
                  .inner_rule = rule_within(node),
-                 .is_one_of_several = has_other_number(key.str(), within)};
+                 .is_one_of_several = has_other_number(key.str(), within),
+                 .has_name_line = node.is_array(),
+                 .pod_namespace = {},
+                 .workload = {}};
+  if (table_title == "[[rule]]")
+    for (const auto& [name, value] : within)
+      if (const auto* text = value.as_string()) {
+        if (is_namespace_key(name.str())) out.pod_namespace = text->get();
+        if (is_workload_key(name.str())) out.workload = text->get();
+      }
   if (const auto* pod = within.get_as<std::string>("pod")) out.pods.emplace_back(pod->get());
   if (const auto* pods = within.get_as<toml::array>("pod"))
     for (const toml::node& pod : *pods)
@@ -223,6 +233,11 @@ static UnknownKey described(const toml::key& key, const toml::table& within,
   if (const auto* number = node.as_integer(); number != nullptr && number->get() >= 0)
     out.number = std::to_string(number->get());
   const auto* array = node.as_array();
+  if (array != nullptr)
+    for (const toml::node& one : *array)
+      if (const auto* text = one.as_string()) out.texts.emplace_back(text->get());
+  if (array != nullptr && out.texts.size() != array->size()) out.texts.clear();
+  if (out.texts.size() == 1) out.text = out.texts.front();
   const toml::table* table =
       array != nullptr && !array->empty() ? array->front().as_table() : node.as_table();
   if (table != nullptr)
@@ -236,6 +251,13 @@ static bool changes_meaning(const toml::key& key, const toml::table& table, std:
                             const std::vector<std::string>& keys) {
   const std::string hint = unknown_key_hint(described(key, table, where), keys);
   return hint == no_negation || (hint == an_end && !is_word_for_amounts(key.str()));
+}
+
+// Whether it is the name of a table of its own, [rule.web], and not of unit.name = "x".
+static bool is_header(const toml::key& key, const toml::node& node) {
+  const auto* table = node.as_table();
+  return table != nullptr && !table->is_inline() && !table->empty() &&
+         table->begin()->first.source().begin.line != key.source().begin.line;
 }
 
 void FileReader::read_table(const toml::table& table, const std::string& where,
@@ -252,6 +274,9 @@ void FileReader::read_table(const toml::table& table, const std::string& where,
     else if (std::string hint = hint_for_own_keys(table, where, key, names);
              !hint.empty() && !changes_meaning(key, table, where, names))
       error(at(key), fmt::format("unknown key '{}' in {}", name, where), std::move(hint));
+    else if (where == "[[rule]]" && is_header(key, node) &&
+             !changes_meaning(key, table, where, names))
+      error(at(key), fmt::format("unknown key '{}' in {}", name, where), "write [[rule]]");
     else if (looks_like_longer_name(node, names) &&
              (where.starts_with("[group.") || where.starts_with("[partition.")))
       error(at(key), fmt::format("unknown key '{}' in {}", name, where),
@@ -285,10 +310,10 @@ void FileReader::read_named_tables(
   for (const auto& [name, value] : entries) {
     const toml::table* table = value->as_table();
     const auto* text = value->as_string();
-    if (text != nullptr && name->str() == "name" && !name_problem(text->get()))
+    if (text != nullptr && lower(name->str()) == "name" && !name_problem(text->get()))
       error(at(*name), fmt::format("the name of the {} belongs in its header", key.str()),
             "write " + table_title(key.str(), text->get()));
-    else if ((table == nullptr || holds_values(*table)) && is_key(name->str()))
+    else if ((table == nullptr || holds_values(*table)) && is_key(lower(name->str())))
       error(
           at(*name),
           fmt::format("the name of the {0} is missing: '{1}' is in [{0}]", key.str(), name->str()),

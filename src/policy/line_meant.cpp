@@ -67,6 +67,7 @@ std::string schemata_hint(std::string_view line) {
 // "group a {" and "group "a" {", as HCL and nginx have it.
 std::string block_hint(std::string_view line) {
   const auto words = words_of(line);
+  if (words.size() > 1 && words[0] == "rule" && words.back() == "{") return "write [[rule]]";
   if (words.size() != 3 || words[2] != "{" ||
       (words[0] != "group" && words[0] != "partition" && words[0] != "pseudo_lock"))
     return {};
@@ -155,6 +156,7 @@ std::string line_hint(std::string_view line, bool is_first) {
   for (const std::string_view sign : {"!include", "@include", "%include"})
     if (line.starts_with(sign)) return std::string(all_files_are_read);
   if (auto hint = block_hint(line); !hint.empty()) return hint;
+  if (line == "}") return "remove this line: a table ends where the next one begins";
   for (const std::string_view sign : {";", "//", "/*", "-- "})
     if (line.starts_with(sign)) return "a comment begins with '#'";
   if (auto hint = schemata_hint(line); !hint.empty()) return hint;
@@ -213,17 +215,51 @@ std::string sign_hint(std::string_view key) {
   return fmt::format("quote the key: {}", rdtd::quoted(key));
 }
 
+// "l3 = "4 ways"" of the value behind another sign than '='; "..." of what is no single value.
+static std::string pair_meant(std::string_view key, std::string_view value) {
+  value = trim(value.substr(0, value.find('#')));
+  while (value.ends_with(';') || value.ends_with(','))
+    value = trim(value.substr(0, value.size() - 1));
+  if (value.starts_with('"'))
+    if (const size_t end = value.find('"', 1);
+        end != std::string_view::npos &&
+        value.substr(end + 1).find_first_not_of(" ,;}") == std::string_view::npos)
+      return fmt::format("{} = {}", key, value.substr(0, end + 1));
+  if (value.empty() || value.find_first_of("\"'{}[]=") != std::string_view::npos)
+    return fmt::format("{} = ...", key);
+  const auto* const resource = std::ranges::find(
+      all_resources, key, [](const Resource& one) { return lower(to_string(one)); });
+  if (resource == all_resources.end())
+    return is_plain_value(value) ? fmt::format("{} = {}", key, value)
+                                 : fmt::format("{} = {}", key, rdtd::quoted(value));
+  const bool cache = is_cache(*resource);
+  const bool parses =
+      cache ? parse_cache_amount(value).has_value() : parse_bandwidth_amount(value).has_value();
+  const auto meant = parses  ? std::optional(std::string(value))
+                     : cache ? cache_amount_meant(value)
+                             : bandwidth_amount_meant(value);
+  return fmt::format("{} = {}", key, meant ? rdtd::quoted(*meant) : "...");
+}
+
+// Of "l3 4 ways" and "exclusive"; empty of other lines.
+static std::string pair_without_sign(std::string_view key, std::string_view rest) {
+  if (rest.empty() && is_one_of(key, {"exclusive", "protected", "adopt", "override"}))
+    return fmt::format("write {} = true", key);
+  const std::string meant = pair_meant(key, rest);
+  return is_key_of_groups(key) && !rest.empty() && !meant.ends_with("...") ? "write " + meant : "";
+}
+
 std::string pair_hint(std::string_view line, std::string_view key) {
   const std::string_view found = trim(line.substr(key.size()));
   if (key == "not") return std::string(no_negation);
   for (const std::string_view word : {"set", "export", "let", "var", "local", "const", "-"})
-    if (const auto words = words_of(found); key == word && found.contains('=') && !words.empty())
-      return fmt::format("write {} = ...", words[0].substr(0, words[0].find('=')));
-  for (const std::string_view sign : {"+=", ":=", "?=", "<-", "->"})
-    if (found.starts_with(sign)) return fmt::format("write {} = ...", key);
+    if (const size_t sign = found.find('='); key == word && sign != std::string_view::npos)
+      return "write " + pair_meant(lower(trim(found.substr(0, sign))), found.substr(sign + 1));
+  if (found.starts_with("+=")) return fmt::format("write {} = ...", key);
+  for (const std::string_view sign : {":=", "?=", "<-", "->", ":"})
+    if (found.starts_with(sign)) return "write " + pair_meant(key, found.substr(sign.size()));
   for (const std::string_view word : {"in ", "like ", "is ", "matches ", "equals "})
     if (found.starts_with(word)) return fmt::format("write {} = ...; a pattern is a glob", key);
-  if (found.starts_with(':')) return fmt::format("write {} = ...", key);
   if (found.starts_with('!')) return std::string(no_negation);
   if (found.starts_with('~')) return fmt::format("write {} = ...; a pattern is a glob", key);
   if (key == "include") return std::string(all_files_are_read);
@@ -231,7 +267,7 @@ std::string pair_hint(std::string_view line, std::string_view key) {
     if (const size_t end = found.find('"', 1); end != std::string_view::npos)
       return fmt::format("write {} = {}", key, found.substr(0, end + 1));
   const size_t equals = line.find('=');
-  if (equals == std::string_view::npos) return {};
+  if (equals == std::string_view::npos) return pair_without_sign(key, found);
   const std::string word = lower(trim(line.substr(key.size(), equals - key.size())));
   std::string_view value = trim(line.substr(equals + 1, line.find('#') - equals - 1));
   if (value.size() > 2 && value.starts_with('"') && value.ends_with('"'))

@@ -104,7 +104,9 @@ bool check_region(const FileReader& in, const PseudoLock& lock) {
 // Of size = "256K" with level and domain, as keys of their own; empty without a size.
 std::string region_meant(const toml::table& table) {
   const auto* size = table.get_as<std::string>("size");
-  if (size == nullptr || table.contains("l2") || table.contains("l3")) return {};
+  if (size == nullptr) return {};
+  for (const std::string_view cache : {"l2", "l3"})
+    if (table.contains(cache)) return fmt::format("remove this line: '{}' has the size", cache);
   const auto meant = parse_cache_amount(size->get()) ? std::optional(size->get())
                                                      : cache_amount_meant(size->get());
   if (!meant) return {};

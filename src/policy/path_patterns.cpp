@@ -82,7 +82,11 @@ std::string hint_for_relative(std::string_view text) {
   if (text.starts_with(".*"))
     for (size_t at = 0; (at = anywhere.find(".*")) != std::string::npos;) anywhere.erase(at, 1);
   while (anywhere.starts_with("**")) anywhere.erase(0, 1);
-  if (anywhere.starts_with('*')) return write(fmt::format("**/{}", anywhere));
+  // Those of a user's manager are somewhere below user.slice.
+  const bool is_of_user = is_one_of(text, {"app.slice", "session.slice", "background.slice"});
+  const bool is_unit = has_unit_type(text) || text == "init.scope";
+  if (anywhere.starts_with('*') || is_of_user || (!text.contains('/') && !is_unit))
+    return write(fmt::format("**/{}", anywhere));
   if (!text.contains('/') && text.ends_with(".slice")) return write(path_of_slice(text));
   if (!text.contains('/') && has_unit_type(text) && text != "init.scope")
     return fmt::format("write unit = {}", rdtd::quoted(text));

@@ -254,6 +254,21 @@ static std::optional<std::string> with_literal_brackets(std::string_view pattern
   return found ? std::optional(std::move(out)) : std::nullopt;
 }
 
+// ["rsync", "cp"] of "[rsync, cp]".
+static std::vector<std::string> words_in_brackets(std::string_view pattern) {
+  if (!pattern.starts_with('[') || pattern.find(']') != pattern.size() - 1) return {};
+  std::vector<std::string> out;
+  for (std::string_view word : split(pattern.substr(1, pattern.size() - 2), ',')) {
+    word = trim(word);
+    for (const char quote : {'"', '\''})
+      if (word.size() > 1 && word.front() == quote && word.back() == quote)
+        word = word.substr(1, word.size() - 2);
+    if (word.size() < 2) return {};
+    out.emplace_back(word);
+  }
+  return out;
+}
+
 std::optional<PatternSlip> find_slip(ConditionKind kind, std::string_view pattern) {
   constexpr std::string_view no_regex = "it is a glob, not a regular expression";
   const bool anchored =
@@ -264,6 +279,9 @@ std::optional<PatternSlip> find_slip(ConditionKind kind, std::string_view patter
   const bool can_be_name = kind == ConditionKind::vm || (is_comm(kind) && !is_too_long);
   if (const auto regex = without_mark_of_regex(kind, pattern); regex.size() < pattern.size())
     return PatternSlip{!can_be_name, std::string(no_regex), {glob_of(trim(regex))}};
+  if (std::vector<std::string> list = words_in_brackets(pattern); list.size() > 1)
+    return PatternSlip{true, "one pattern is one glob, and an array holds several",
+                       std::move(list)};
   if (auto unit = unit_with_blank(kind, pattern))
     return PatternSlip{true, "a unit has a '.' before its type", {*std::move(unit)}};
   if (std::vector<std::string> list = words_of_list(kind, pattern); list.size() > 1)

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <utility>
+
 #include "rdtd/base/text.hpp"
 
 namespace rdtd {
@@ -13,6 +16,29 @@ std::optional<std::string> rate_without_unit_meant(std::string_view text) {
   if (!number || *number <= whole) return std::nullopt;
   return fmt::format("add a unit: \"{} MiB/s\", or of AMD's schemata \"{:.4g} GB/s\"", *number,
                      *number / 8.0);
+}
+
+std::string plain_rate(std::string_view text) {
+  constexpr std::string_view digits = "0123456789";
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 7> words = {{
+      {" per second", "/s"},
+      {"/second", "/s"},
+      {" / ", "/"},
+      {" each", ""},
+      {"gigabytes", "gb"},
+      {"megabytes", "mb"},
+      {"gbytes", "gb"},
+  }};
+  std::string out(text);
+  for (const auto& [word, meant] : words)
+    if (const size_t at = out.find(word); at != std::string::npos)
+      out.replace(at, word.size(), meant);
+  // Thousands: three digits behind the sign.
+  for (size_t at = 1; at + 3 < out.size(); at++)
+    if (std::string_view(",_' ").contains(out[at]) && digits.contains(out[at - 1]) &&
+        out.find_first_not_of(digits, at + 1) == at + 4)
+      out.erase(at, 1);
+  return out;
 }
 
 std::string rate_of_amd(int64_t eighths) {

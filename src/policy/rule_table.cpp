@@ -209,6 +209,9 @@ Rule read_rule(const FileReader& in, const toml::table& table, size_t& vcpus_lef
   check_place(in, rule);
   if (in.problems() == before) check_title(in, rule);
   check_vm_place(in, rule);
+  has_group = has_group || std::ranges::any_of(table, [](const auto& e) {
+                return is_word_for_group_of_rule(e.first.str());
+              });
   if (!has_group) in.error(rule.where, "a rule must name its group", "write group = \"NAME\"");
   if (rule.leaves() && rule.monitor)
     in.error(rule.monitor->where,

@@ -307,6 +307,7 @@ Check check_vm(std::string_view text) {
   if (text.starts_with('/') && text.ends_with(".xml"))
     return named(last_component(text.substr(0, text.size() - std::string_view(".xml").size())),
                  "it is the name that 'virsh list' shows");
+  if (text.contains("://")) return named(last_component(text), "it is the name alone");
   if (auto found = check_word_of_machine(text)) return found;
   if (text.contains('/'))
     return named({}, "it is the name of a virtual machine; 'cgroup' matches a path");

@@ -49,8 +49,20 @@ inline constexpr std::string_view one_policy =
     "a policy is for the machine that it lies on, all the time: give each machine its files";
 inline constexpr std::string_view all_the_time =
     "a policy holds all the time and for its machine only: use a timer, or other files";
+inline constexpr std::string_view groups_share =
+    "groups share ways unless one of them has exclusive = true";
+inline constexpr std::string_view of_accounts =
+    "rules do not know the accounts of a scheduler; for a user, write user = \"NAME\"";
+inline constexpr std::string_view of_record =
+    "the history has a size, and not a time: write record = \"64 MiB\"";
+inline constexpr std::string_view of_script = "write cmdline = \"*/NAME.py*\"";
+inline constexpr std::string_view of_qemu_thread = "write thread = \"IO iothreadID\"";
 inline constexpr std::string_view qos_class = "write unit = \"kubepods-besteffort.slice\"";
 inline constexpr std::string_view it_belongs_in_daemon = "it belongs in [daemon]";
+// What they name has the type in its name: batch.slice.
+inline constexpr std::string_view of_type_service = "write unit = \"NAME.service\"";
+inline constexpr std::string_view of_type_slice = "write unit = \"NAME.slice\"";
+inline constexpr std::string_view of_type_scope = "write unit = \"NAME.scope\"";
 inline constexpr std::string_view in_a_group = "it belongs in a [group.NAME]";
 inline constexpr std::string_view by_kernel =
     "the kernel numbers groups by itself: a group has a name only";
@@ -60,6 +72,8 @@ inline constexpr std::string_view an_end =
     "write l3 = \"4 ways\", mb = \"50%\", or for a guard the range mb = \"10%..100%\"";
 inline constexpr std::string_view words_for_namespace =
     "namespace ns podnamespace kubernetesnamespace k8snamespace";
+inline constexpr std::string_view words_for_workloads =
+    "deployment statefulset daemonset replicaset";
 inline constexpr std::string_view words_for_groups =
     "class classes clos cos groups controlgroup controlgroups resctrl";
 inline constexpr std::string_view in_rule =

@@ -8,6 +8,7 @@
 
 #include "characters.hpp"
 #include "line_meant.hpp"
+#include "names.hpp"
 #include "plain_value.hpp"
 #include "rdtd/policy/toml_text.hpp"
 #include "unknown_key.hpp"
@@ -37,6 +38,23 @@ std::string_view without_quotes(std::string_view text) {
   const bool is_quoted = text.size() > 1 && text.front() == text.back() &&
                          (text.front() == '"' || text.front() == '\'');
   return is_quoted ? text.substr(1, text.size() - 2) : text;
+}
+
+// "[group.b]" of a second [[group]], which has name = "b" below it.
+std::string hint_for_array(std::string_view kind, std::string_view below) {
+  if (!is_named_table(kind)) return {};
+  constexpr size_t most_lines = 64;
+  size_t count = 0;
+  for (const std::string_view line : split(below, '\n')) {
+    const std::string_view pair = trim(line);
+    if (pair.starts_with('[') || ++count > most_lines) break;
+    const size_t sign = std::min(pair.find('='), pair.size());
+    const std::string_view name =
+        without_quotes(trim(pair.substr(std::min(sign + 1, pair.size()))));
+    if (trim(pair.substr(0, sign)) == "name" && !name_problem(name))
+      return fmt::format("write [{}.{}], without the line of 'name'", kind, toml_key(name));
+  }
+  return fmt::format("write [{}.NAME]", kind);
 }
 
 }  // namespace
@@ -127,7 +145,7 @@ bool TextScanner::scan_header() {
   if (!node && node.error().contains("is defined twice"))
     return fail(begin, place_.at, node.error(),
                 parts.back() == "rule" ? "write [[rule]]"
-                : is_array             ? ""
+                : is_array             ? hint_for_array(parts.back(), text_.substr(end_of_line()))
                                        : "put its keys under the first");
   return defined(begin, place_.at, node, table_) && scan_end_of_line(fmt::format("'{}'", close));
 }

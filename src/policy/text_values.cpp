@@ -140,8 +140,14 @@ bool TextScanner::scan_plain(unsigned depth) {
     if (lower(value) == nothing || value == "None")
       return fail(place_.at, place_.at + value.size(), fmt::format("'{}' is not a value", value),
                   "without a value, leave the key out");
+  // Of an array on this line, all its words.
+  const size_t open = text_.find('[', place_.line_start), close = text_.rfind(']', end_of_line());
+  std::string all =
+      open < place_.at && close != text_.npos && close > place_.at
+          ? list_hint(key_, fmt::format("({})", text_.substr(open + 1, close - open - 1)))
+          : "";
   return fail(place_.at, place_.at + value.size(), fmt::format("'{}' is not in quotes", value),
-              value_hint(key_, value));
+              all.empty() ? value_hint(key_, value) : std::move(all));
 }
 
 // On one line.

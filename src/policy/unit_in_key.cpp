@@ -26,7 +26,7 @@ constexpr auto resources = std::to_array<Word>({
 });
 
 // The unit that stands behind the number.
-constexpr auto units = std::to_array<Word>({
+constexpr auto units_of_amounts = std::to_array<Word>({
     {"percent pct percentage", "%"},
     {"bytes", " B"},
     {"kb kib", " KiB"},
@@ -61,7 +61,7 @@ std::optional<Parts> parts_of_key(std::string_view word, bool is_unit) {
     const std::string_view resource = meaning_in(resources, word.substr(0, at));
     const std::string_view rest = word.substr(at);
     if (resource.empty()) continue;
-    const std::string_view unit = meaning_in(units, rest);
+    const std::string_view unit = meaning_in(units_of_amounts, rest);
     if (is_unit && !unit.empty()) return Parts{resource, unit};
     if (!is_unit && is_of_any_unit(rest)) return Parts{resource, {}};
   }

@@ -113,6 +113,11 @@ std::string unit_before_colon(std::string_view text) {
   return !front.contains('.') && has_unit_type(meant) && !has_unit_type(rest) ? meant : "";
 }
 
+bool is_desktop_application(std::string_view name) {
+  return is_one_of(name, {"firefox", "chromium", "google-chrome", "thunderbird", "code", "slack",
+                          "discord", "steam", "spotify", "zoom", "libreoffice", "gimp", "vlc"});
+}
+
 // user@1000.service and what holds it are units of the system's manager. A user's podman makes
 // user-libpod_pod_ID.slice.
 bool is_of_system_manager(std::string_view unit) {
@@ -164,16 +169,29 @@ Check check_manager(std::string_view text) {
   return std::nullopt;
 }
 
+// Whether units of that name are most often those of a user's own service manager.
+bool is_of_user_manager(std::string_view unit) {
+  if (is_one_of(unit, {"app.slice", "session.slice", "background.slice"})) return true;
+  const auto begins_with = [unit](auto... words) { return (unit.starts_with(words) || ...); };
+  if (unit.ends_with(".scope")) return begins_with("app-", "flatpak-", "vte-spawn-");
+  // Desktops have app-NAME@HEX.service; the names of their own programs have a '.'.
+  const size_t at = unit.find('@');
+  if (unit.starts_with("app-") && at != std::string_view::npos && unit.ends_with(".service"))
+    return unit.substr(0, at).contains('.') || unit.substr(at).starts_with("@autostart") ||
+           is_desktop_application(unit.substr(4, at - 4));
+  return unit.ends_with(".service") &&
+         begins_with("pipewire", "wireplumber", "pulseaudio", "plasma-", "org.gnome.Shell@",
+                     "gnome-terminal-", "gvfs-", "xdg-desktop-portal", "xdg-document-portal",
+                     "tracker-miner-", "at-spi-");
+}
+
 // Units that only a user's own service manager makes, and a slice that nobody makes.
 Check check_whose(ConditionKind kind, std::string_view unit, std::string_view text) {
   if (kind == ConditionKind::user_unit && is_of_system_manager(unit))
     return never(text, "user_unit names a unit of a user's own service manager",
                  fmt::format("write unit = {}", rdtd::quoted(unit)));
   if (kind == ConditionKind::user_unit) return std::nullopt;
-  const bool is_of_user = unit == "app.slice" || unit == "session.slice" ||
-                          unit == "background.slice" ||
-                          (unit.starts_with("app-") && unit.ends_with(".scope"));
-  if (is_of_user)
+  if (is_of_user_manager(unit))
     return Finding{fmt::format("'{}' is most often a unit of a user's own service manager; 'unit' "
                                "is one of the system's",
                                text),
@@ -201,15 +219,11 @@ std::string write_unit_of_desktop(std::string_view application) {
 // another name.
 Check check_desktop(ConditionKind kind, std::string_view text) {
   constexpr std::string_view of_desktop = ".desktop";
-  constexpr auto known = std::to_array<std::string_view>(
-      {"firefox", "chromium", "google-chrome", "thunderbird", "code", "slack", "discord", "steam",
-       "spotify", "zoom", "libreoffice", "gimp", "vlc"});
   if (text.ends_with(of_desktop) && text.size() > of_desktop.size())
     return is_service(text, text.find_first_of("*\\") == text.npos
                                 ? write_unit_of_desktop(text.substr(0, text.rfind('.')))
                                 : "");
-  if (kind != ConditionKind::user_unit || std::ranges::find(known, text) == known.end())
-    return std::nullopt;
+  if (kind != ConditionKind::user_unit || !is_desktop_application(text)) return std::nullopt;
   return is_service(text, fmt::format("if a desktop starts it, {}", write_unit_of_desktop(text)));
 }
 

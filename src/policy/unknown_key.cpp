@@ -22,6 +22,8 @@ namespace rdtd {
 
 namespace {
 
+constexpr size_t longest_value = 64;  // that a hint repeats
+
 // Without what separates the words of a name, in small letters: "coreids" for "core_ids" and
 // "coreIds".
 std::string joined_words(std::string_view name) {
@@ -55,24 +57,59 @@ std::string main_keys(std::span<const std::string> keys) {
   return fmt::format("the main keys are {}; see rdtd.toml(5)", out);
 }
 
+// ".slice" of the hint for a slice; empty of another hint.
+std::string_view type_of_units(std::string_view hint) {
+  for (const std::string_view of_type : {of_type_service, of_type_slice, of_type_scope})
+    if (hint == of_type) return hint.substr(hint.find('.'), hint.rfind('"') - hint.find('.'));
+  return {};
+}
+
+// "batch.slice" in quotes of slice = "batch", an array of several; empty of no text.
+std::string units_of_type(const UnknownKey& unknown, std::string_view hint) {
+  const std::string_view type = type_of_units(hint);
+  constexpr size_t most = 8;
+  const std::vector<std::string_view> names =
+      unknown.texts.empty() ? std::vector{unknown.text} : unknown.texts;
+  std::vector<std::string> units;
+  for (const std::string_view name : names) {
+    if (type.empty() || name.empty() || name.size() > longest_value) return {};
+    const std::string_view stem = name.substr(0, name.rfind(".timer"));
+    units.push_back(
+        rdtd::quoted(has_unit_type(stem) ? std::string(stem) : fmt::format("{}{}", stem, type)));
+  }
+  if (units.size() > most) return {};
+  return units.size() == 1 ? units.front() : fmt::format("[{}]", join(units, ", "));
+}
+
+// The condition that the value is one of: "name" of binary = "steam", "exe" of program =
+// "/usr/bin/tar".
+std::string_view condition_meant(std::string_view key, std::string_view text) {
+  if ((key != "name" && key != "exe") || text.empty()) return key;
+  if (text.contains(" -") || text.contains(" /")) return "cmdline";
+  if (text.starts_with('/')) return text.contains(' ') ? key : "exe";
+  return text.contains('/') ? key : "name";
+}
+
 // The rule of a condition that is in [group.NAME].
 std::string rule_of(const UnknownKey& unknown, std::string_view word) {
   constexpr std::string_view title = "[group.";
-  constexpr size_t longest_value = 64;
-  const auto is_condition = [](std::string_view key) { return key != "l3" && key != "group"; };
+  const auto is_for_rule = [](std::string_view key) { return key != "l3" && key != "group"; };
   const Synonym* synonym = nullptr;
   for (const Synonym& one : rows_of_rules())
-    if (is_condition(one.key) && one.hint.empty() && contains(split(one.words, ' '), word))
+    if (is_for_rule(one.key) && (one.hint.empty() || !type_of_units(one.hint).empty()) &&
+        contains(split(one.words, ' '), word))
       synonym = &one;
+  const std::string units = synonym == nullptr ? "" : units_of_type(unknown, synonym->hint);
   const bool is_key = std::ranges::any_of(
       condition_kinds, [&](ConditionKind kind) { return to_string(kind) == unknown.name; });
-  if (!unknown.table.starts_with(title) || unknown.text.empty() ||
+  if (!unknown.table.starts_with(title) || (unknown.text.empty() && units.empty()) ||
       unknown.text.size() > longest_value || (synonym == nullptr && !is_key))
     return std::string(needs_rule);
   const std::string group(
       unknown.table.substr(title.size(), unknown.table.size() - title.size() - 1));
   return fmt::format("write [[rule]] with group = {} and {} = {}", rdtd::quoted(group),
-                     is_key ? unknown.name : synonym->key, rdtd::quoted(unknown.text));
+                     is_key ? unknown.name : condition_meant(synonym->key, unknown.text),
+                     units.empty() ? rdtd::quoted(unknown.text) : units);
 }
 
 // The hint with the value in place of the word that stands for it: pod = "shop/*" of "shop".
@@ -83,28 +120,62 @@ std::string with_value(std::string_view hint, const UnknownKey& unknown, std::st
     std::string_view behind;
   };
   constexpr auto blanks = std::to_array<Blank>({
-      {words_for_namespace, "NAMESPACE", "/"},
-      {"deployment statefulset daemonset replicaset composeservice", "NAME", "*"},
+      {words_for_workloads, "NAME", "*"},
+      {"composeservice", "NAME", "*"},
       {"lxc lxd incus", "NAME", "\""},
-      {"compose composeproject", "NAME", "*"},
+      {"compose composeproject flatpak app desktop window jar javaclass", "NAME", "*"},
+      {"account accounts", "NAME", "\""},
+      {"iothread iothreadid", "ID", "\""},
       {"containerid dockerid job jobs jobid alloc allocid slurmjob", "ID", "*"},
   });
   std::string out(hint);
-  if (unknown.text.empty() || name_problem(unknown.text)) return out;
+  const bool is_number = unknown.text.empty() && (word.contains("job") || word.contains("step") ||
+                                                  word.starts_with("iothread"));
+  const std::string_view value = is_number ? unknown.number : unknown.text;
+  if (value.empty() || name_problem(value)) return out;
   // Slurm has job_12; "*12*" would match user-1200.slice too.
   constexpr std::string_view anywhere = "*ID*";
   if (const size_t at = out.find(anywhere);
-      word != "nomadjob" && hint == of_a_scheduler && is_digits(unknown.text))
-    return out.replace(at, anywhere.size(), fmt::format("job_{}", unknown.text));
+      word != "nomadjob" && hint == of_a_scheduler && is_digits(value))
+    return out.replace(at, anywhere.size(),
+                       fmt::format("{}_{}", word.contains("step") ? "step" : "job", value));
   for (const auto& [words, name, behind] : blanks)
     if (const size_t at = out.find(fmt::format("{}{}", name, behind));
         at != std::string::npos && contains(split(words, ' '), word))
-      out.replace(at, name.size(), unknown.text);
+      out.replace(at, name.size(), value);
   return out;
+}
+
+// pod = "shop/*" of namespace = "shop", with one of several; "" of a text that is none.
+std::string pods_of_namespaces(const UnknownKey& unknown) {
+  constexpr std::string_view in_globs = "*?[]";
+  std::vector<std::string> pods;
+  for (const std::string_view space :
+       unknown.texts.empty() ? std::vector{unknown.text} : unknown.texts) {
+    std::string plain(space);
+    std::erase_if(plain, [&](char c) { return in_globs.contains(c); });
+    if (space.empty() || space.size() > longest_value || (!plain.empty() && name_problem(plain)))
+      return {};
+    pods.push_back(fmt::format("\"{}/*\"", space));
+  }
+  if (pods.size() == 1) return "write pod = " + pods.front();
+  return fmt::format("write pod = [{}]", join(pods, ", "));
+}
+
+// pod = "shop/web*" of namespace = "shop" and deployment = "web".
+std::string pods_of_workload(const UnknownKey& unknown) {
+  if (name_problem(unknown.pod_namespace) || name_problem(unknown.workload)) return {};
+  return fmt::format("write pod = \"{}/{}*\" in place of both", unknown.pod_namespace,
+                     unknown.workload);
 }
 
 // pod = "shop/web-*" of namespace = "shop" beside pod = "web-*".
 std::string hint_for_namespace(const UnknownKey& unknown) {
+  if (unknown.pods.empty()) {
+    std::string pods = pods_of_workload(unknown);
+    if (pods.empty()) pods = pods_of_namespaces(unknown);
+    return pods.empty() ? std::string(of_namespace) : pods;
+  }
   constexpr size_t most = 4;
   const auto has_namespace = [](std::string_view pod) { return pod.contains('/'); };
   if (std::ranges::all_of(unknown.pods, has_namespace))
@@ -145,11 +216,22 @@ std::string hint_by_value(const UnknownKey& unknown, std::string_view word, std:
                           const AmountsOfTable& amounts) {
   if (hint == needs_rule) return rule_of(unknown, word);
   if (hint == of_cpu_mask) return hint_for_cpu_mask(unknown);
-  if (hint == resource_keys)
-    if (std::string amount = hint_for_amount(unknown.text, amounts); !amount.empty()) return amount;
+  if (hint == resource_keys) {
+    const std::vector<std::string> lines(unknown.texts.begin(), unknown.texts.end());
+    std::string amount =
+        hint_for_amount(lines.empty() ? std::string(unknown.text) : join(lines, "\n"), amounts);
+    if (!amount.empty()) return amount;
+  }
+  if (hint == of_script && unknown.text.contains('/'))
+    return fmt::format(
+        "write cmdline = {}",
+        rdtd::quoted(fmt::format("*{}*", unknown.text.substr(unknown.text.rfind('/')))));
   if (hint == an_end)
     if (std::string end = hint_for_end(unknown, word, amounts); !end.empty()) return end;
   if (word == "groups" && unknown.beside_group) return did_you_mean("user_group");
+  if (hint == is_group_of_rule && !unknown.beside_group && !unknown.texts.empty() &&
+      !name_problem(unknown.text))
+    return fmt::format("write group = \"{}\"", unknown.text);
   if (hint == is_group_of_rule && unknown.beside_group)
     return has_unit_type(unknown.text)
                ? did_you_mean("unit")
@@ -159,18 +241,34 @@ std::string hint_by_value(const UnknownKey& unknown, std::string_view word, std:
                        (word == "strict") == *unknown.is_on ? "refuse" : "skip");
   if (hint.starts_with("write [[rule]] with") && contains(unknown.inner_keys, "group"))
     return std::string(hint.substr(0, hint.find(", and a [group")));
-  if (hint == of_namespace && !unknown.pods.empty()) return hint_for_namespace(unknown);
+  if (hint == of_namespace) return hint_for_namespace(unknown);
+  if (hint == of_kubernetes && is_workload_key(word))
+    if (std::string pods = pods_of_workload(unknown); !pods.empty()) return pods;
+  if (hint == of_record && parse_cache_amount(unknown.text)) return did_you_mean("record");
   if (const size_t at = hint.find(".NAME]");
       hint.starts_with("write [") && at != std::string_view::npos && !unknown.inner_name.empty())
-    return fmt::format("{}.{}{}", hint.substr(0, at), toml_key(unknown.inner_name),
-                       hint.substr(at + std::string_view(".NAME").size()));
+    return fmt::format("{}.{}{}{}", hint.substr(0, at), toml_key(unknown.inner_name),
+                       hint.substr(at + std::string_view(".NAME").size()),
+                       unknown.has_name_line ? ", without the line of 'name'" : "");
+  if (const std::string units = units_of_type(unknown, hint); !units.empty())
+    return "write unit = " + units;
   if (hint == qos_class)
     if (std::string of_value = hint_for_qos(unknown.text); !of_value.empty()) return of_value;
+  if (hint == qos_class && !unknown.text.empty())
+    return "rules do not know the QoS of a scheduler, only the classes of Kubernetes: " +
+           std::string(qos_class);
   if (hint == commented_out && unknown.is_on && *unknown.is_on != word.starts_with("dis"))
     return "remove this line: what a file of the policy has is in force";
   if (word == "mode" && lower(unknown.text).starts_with("pseudo"))
     return "write [pseudo_lock.NAME] with l2 or l3 in place of the group";
   return with_value(hint, unknown, word);
+}
+
+// Of a word for the key, whose value may be one of another.
+std::string hint_for_key(const UnknownKey& unknown, std::string_view key) {
+  if (unknown.table == "[io]" && unknown.is_on)
+    return "remove this line: [io] with l3 is for I/O devices already";
+  return did_you_mean(condition_meant(key, unknown.text));
 }
 
 // Whether it is a table that has what belongs in a [group.NAME].
@@ -253,6 +351,47 @@ std::string hint_for_classes(const UnknownKey& unknown) {
                      toml_key(unknown.inner_name), toml_key(unknown.class_within));
 }
 
+// Whether the word is a condition, or stands for one.
+bool is_condition(std::string_view word) {
+  return std::ranges::any_of(
+             condition_kinds,
+             [&](ConditionKind kind) { return joined_words(to_string(kind)) == word; }) ||
+         std::ranges::any_of(rows_of_rules(), [&](const Synonym& row) {
+           return (row.hint.empty() || !type_of_units(row.hint).empty()) &&
+                  contains(split(row.words, ' '), word);
+         });
+}
+
+// Of "no_KEY" in a group or a partition.
+std::string hint_without(const UnknownKey& unknown, std::string_view key) {
+  if (unknown.is_on == false) return fmt::format("write {} = true", key);
+  if (key != "exclusive") return fmt::format("remove this line, and write no '{}'", key);
+  return unknown.table.starts_with("[partition.")
+             ? "remove this line: a partition is always exclusive to its groups"
+             : fmt::format("remove this line: {}", groups_share);
+}
+
+// Of "nonexclusive", and of "except_name" and "user_not" in a rule; "" of other words.
+std::string hint_for_negation(const UnknownKey& unknown, std::string_view word,
+                              std::span<const std::string> keys) {
+  if (word == "inclusive") word = "nonexclusive";
+  constexpr auto signs =
+      std::to_array<std::string_view>({"not", "non", "no", "un", "except", "exclude", "excluded",
+                                       "ignore", "skip", "unless", "without"});
+  for (const std::string_view sign : signs)
+    for (const std::string_view rest :
+         {word.starts_with(sign) ? word.substr(sign.size()) : "",
+          word.ends_with(sign) && sign != "no" ? word.substr(0, word.size() - sign.size()) : ""}) {
+      if (rest.empty()) continue;
+      if (is_condition(rest) && (contains(keys, "name") || contains(keys, "exclusive")))
+        return std::string(no_negation);
+      const auto key = std::ranges::find(keys, rest, joined_words);
+      if (key != keys.end() && contains(keys, "exclusive") && unknown.is_on)
+        return hint_without(unknown, *key);
+    }
+  return {};
+}
+
 }  // namespace
 
 std::string hint_for_qos(std::string_view word) {
@@ -267,6 +406,16 @@ std::string hint_for_qos(std::string_view word) {
 
 bool is_namespace_key(std::string_view key) {
   return contains(split(words_for_namespace, ' '), joined_words(key));
+}
+
+bool is_workload_key(std::string_view key) {
+  return contains(split(words_for_workloads, ' '), joined_words(key));
+}
+
+bool is_word_for_group_of_rule(std::string_view key) {
+  const auto rows = rows_of_rules();
+  const auto row = std::ranges::find(rows, is_group_of_rule, &Synonym::hint);
+  return contains(split(row->words, ' '), joined_words(key));
 }
 
 bool is_word_for_groups(std::string_view name) {
@@ -296,8 +445,9 @@ std::string unknown_key_hint(const UnknownKey& unknown, std::span<const std::str
     if (joined_words(key) == word) return did_you_mean(key);
   const auto has = [&](std::string_view key) { return contains(keys, key); };
   if (const Synonym* synonym = find_synonym(word, has))
-    return synonym->hint.empty() ? did_you_mean(synonym->key)
+    return synonym->hint.empty() ? hint_for_key(unknown, synonym->key)
                                  : hint_by_value(unknown, word, synonym->hint, {unknown, keys});
+  if (auto hint = hint_for_negation(unknown, word, keys); !hint.empty()) return hint;
   if (auto hint = hint_for_unit_in_key(unknown, word, keys, false); !hint.empty()) return hint;
   const auto nearest = nearest_name(lower(name.substr(0, 64)), keys);
   if (auto hint = hint_for_group_table(unknown, keys); !hint.empty() && nearest != "group")

@@ -26,7 +26,8 @@ inline constexpr std::string_view by_process =
 struct UnknownKey {
   std::string_view name;
   std::optional<bool> is_on;                 // of a boolean
-  std::string_view text;                     // of a string
+  std::string_view text;                     // of a string, and of an array of one
+  std::vector<std::string_view> texts;       // of an array of strings
   std::string_view table;                    // that it is in, as the user wrote it: "[group.db]"
   std::vector<std::string_view> inner_keys;  // of a table
   std::string_view inner_name;               // of a table in it: "db" of [groups.db]
@@ -37,10 +38,17 @@ struct UnknownKey {
   std::string number;                        // its digits, of a whole number
   std::string_view inner_rule;               // "web" of [unit.web] with a group in it
   bool is_one_of_several = false;            // l3_0 beside l3_1
+  bool has_name_line = false;                // [[groups]] with name = "db"
+  std::string_view pod_namespace;            // of namespace = "shop" in its table
+  std::string_view workload;                 // of deployment = "web" in its table
 };
 
 // Whether a rule's key is a word for the namespace of its pods.
 [[nodiscard]] bool is_namespace_key(std::string_view key);
+// Whether a rule's key is a word for what makes pods: "deployment".
+[[nodiscard]] bool is_workload_key(std::string_view key);
+// Whether a rule's key is a word for its group.
+[[nodiscard]] bool is_word_for_group_of_rule(std::string_view key);
 // Whether a table's name stands for all groups: "groups", "class".
 [[nodiscard]] bool is_word_for_groups(std::string_view name);
 // Whether the word is a key of [group.NAME].

@@ -189,7 +189,7 @@ TEST(Amount, Bandwidth) {
       {"1 GiB/sec", "'1 GiB/sec' is not a bandwidth; write \"1 GiB/s\""},
       {"max", "'max' is not a bandwidth; write \"unlimited\""},
       {"all", "'all' is not a bandwidth; write \"unlimited\""},
-      {"50", "'50' is not a bandwidth; write \"50%\""},
+      {"50", "'50' is not a bandwidth; write \"50%\"; on AMD's processors, 50 is \"6.25 GB/s\""},
       {"2048",
        "'2048' is not a bandwidth; add a unit: \"2048 MiB/s\", or of AMD's schemata \"256 GB/s\""},
       {"10%-100%", "'10%-100%' is not a percentage; write \"10%..100%\""},

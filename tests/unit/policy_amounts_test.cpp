@@ -61,7 +61,7 @@ constexpr PolicyAndErrors amount_errors[] = {
     {"[group.a]\nl3 = { x = \"1 way\" }\n",
      R"(p.toml:2:8: error: 'x' is not a list of domains: 'x' is not a number
     2 | l3 = { x = "1 way" }
-      |        ^ write "0", "0-1,4" or "*"
+      |        ^ write domains that 'rdtctl info' lists, such as "0" or "0-1", or "*" for all
 )"},
     {"[group.a]\nl3 = { \"0-1\" = \"1 way\", \"1\" = \"2 ways\" }\n",
      R"(p.toml:2:25: error: domain 1 is listed twice in 'l3'
@@ -139,7 +139,7 @@ p.toml:3:6: error: '1/4' is not a cache amount
       |      ^~~~~ write "25%"
 p.toml:4:6: error: '1/3' is not a bandwidth
     4 | mb = "1/3"
-      |      ^~~~~ write "33.3%"
+      |      ^~~~~ write "33.3%"; AMD's processors take a rate, such as "8 GB/s"
 p.toml:5:8: error: '2/1' is not a bandwidth
     5 | smba = "2/1"
       |        ^~~~~ write "50%", "8 GB/s", "800 MiB/s" or "unlimited"
@@ -180,7 +180,7 @@ p.toml:3:13: error: 'exclusive' must be true, false or "strict", not an integer
     {"[group.a]\nmb = true\n",
      R"(p.toml:2:6: error: 'mb' must be a string or a table that maps domains to amounts, not a boolean
     2 | mb = true
-      |      ^~~~ write "50%"
+      |      ^~~~ write "50%"; AMD's processors take a rate, such as "8 GB/s"
 )"},
     {"[group.a]\nl3 = { \"0\" = 4 }\n",
      R"(p.toml:2:14: error: '0' must be a string, not an integer
@@ -215,17 +215,17 @@ p.toml:3:13: error: 'exclusive' must be true, false or "strict", not an integer
     {"[group.a]\nl3 = { \"3-1\" = \"1 way\" }\n",
      R"(p.toml:2:8: error: '3-1' is not a list of domains: the range '3-1' ends before it begins
     2 | l3 = { "3-1" = "1 way" }
-      |        ^~~~~ write "0", "0-1,4" or "*"
+      |        ^~~~~ write domains that 'rdtctl info' lists, such as "0" or "0-1", or "*" for all
 )"},
     {"[group.a]\nl3 = { \"0-\" = \"1 way\" }\n",
      R"(p.toml:2:8: error: '0-' is not a list of domains: a number is missing
     2 | l3 = { "0-" = "1 way" }
-      |        ^~~~ write "0", "0-1,4" or "*"
+      |        ^~~~ write domains that 'rdtctl info' lists, such as "0" or "0-1", or "*" for all
 )"},
     {"[group.a]\nl3 = { \"5000000000\" = \"1 way\" }\n",
      R"(p.toml:2:8: error: '5000000000' is not a list of domains: the highest number is 4294967295
     2 | l3 = { "5000000000" = "1 way" }
-      |        ^~~~~~~~~~~~ write "0", "0-1,4" or "*"
+      |        ^~~~~~~~~~~~ write domains that 'rdtctl info' lists, such as "0" or "0-1", or "*" for all
 )"},
     {"[group.a]\nl3 = { \"0-999999\" = \"1 way\" }\n",
      R"(p.toml:2:8: error: '0-999999' is more domains than a policy may list
@@ -248,7 +248,7 @@ p.toml:3:13: error: 'exclusive' must be true, false or "strict", not an integer
       |      ^~~~~ write "50%"
 p.toml:3:6: error: '0.25' is not a bandwidth
     3 | mb = "0.25"
-      |      ^~~~~~ write "25%"
+      |      ^~~~~~ write "25%"; AMD's processors take a rate, such as "8 GB/s"
 )"},
     {"[group.a]\nl3 = \"262144B\"\n",
      R"(p.toml:2:6: error: '262144B' is not a cache amount
@@ -309,7 +309,7 @@ p.toml:3:8: error: 'percent' is not a list of domains: 'percent' is not a number
       |        ^~~ write "*" for all domains that have no amount of their own
 p.toml:3:8: error: 'socket1' is not a list of domains: 'socket1' is not a number
     3 | mb = { socket1 = "50%" }
-      |        ^~~~~~~ write "1"
+      |        ^~~~~~~ write the domains of socket1, which 'rdtctl info' lists: "1" if the numbers are the same
 )"},
     {"[group.a]\nl3 = { mask = \"0xf\" }\n",
      R"(p.toml:2:8: error: 'mask' is not a list of domains: 'mask' is not a number

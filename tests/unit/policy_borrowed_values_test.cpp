@@ -69,11 +69,11 @@ constexpr PolicyAndErrors values[] = {
     {"[group.a]\nset l3 = \"4 ways\"\n",
      "p.toml:2:5: error: '=' is missing after the key 'set'\n"
      "    2 | set l3 = \"4 ways\"\n"
-     "      |     ^ write l3 = ...\n"},
+     "      |     ^ write l3 = \"4 ways\"\n"},
     {"[group.a]\n- l3 = \"4 ways\"\n",
      "p.toml:2:3: error: '=' is missing after the key '-'\n"
      "    2 | - l3 = \"4 ways\"\n"
-     "      |   ^ write l3 = ...\n"},
+     "      |   ^ write l3 = \"4 ways\"\n"},
     {"[group.a]\n* l3 = \"4 ways\"\n",
      "p.toml:2:1: error: '*' is not allowed in a key without quotes\n"
      "    2 | * l3 = \"4 ways\"\n"

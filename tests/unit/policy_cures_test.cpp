@@ -59,7 +59,7 @@ constexpr PolicyAndErrors rows[] = {
     {"[group.a]\nservice = \"redis\"\n",
      "p.toml:2:1: error: unknown key 'service' in [group.a]\n"
      "    2 | service = \"redis\"\n"
-     "      | ^~~~~~~ write [[rule]] with group = \"a\" and unit = \"redis\"\n"},
+     "      | ^~~~~~~ write [[rule]] with group = \"a\" and unit = \"redis.service\"\n"},
     {"[group.a]\nuid = \"alice\"\n",
      "p.toml:2:1: error: unknown key 'uid' in [group.a]\n"
      "    2 | uid = \"alice\"\n"
@@ -67,7 +67,7 @@ constexpr PolicyAndErrors rows[] = {
     {"[group.a]\nname = [\"x\"]\n",
      "p.toml:2:1: error: unknown key 'name' in [group.a]\n"
      "    2 | name = [\"x\"]\n"
-     "      | ^~~~ conditions belong in a [[rule]] with this group's name\n"},
+     "      | ^~~~ write [[rule]] with group = \"a\" and name = \"x\"\n"},
     {"[partition.p]\nunit = \"redis.service\"\n",
      "p.toml:2:1: error: unknown key 'unit' in [partition.p]\n"
      "    2 | unit = \"redis.service\"\n"

@@ -204,7 +204,7 @@ constexpr PolicyAndErrors rule_errors[] = {
     {"[[rule]]\ngroup = \"default\"\nservice = \"x\"\n",
      R"(p.toml:3:1: error: unknown key 'service' in [[rule]]
     3 | service = "x"
-      | ^~~~~~~ did you mean 'unit'?
+      | ^~~~~~~ write unit = "x.service"
 )"},
     {"[[rule]]\ngroup = \"default\"\ncontainerName = \"x\"\n",
      R"(p.toml:3:1: error: unknown key 'containerName' in [[rule]]

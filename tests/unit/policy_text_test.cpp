@@ -298,12 +298,12 @@ constexpr PolicyAndErrors text_errors[] = {
     {"l3 := \"4 ways\"\n",
      R"(p.toml:1:4: error: '=' is missing after the key 'l3'
     1 | l3 := "4 ways"
-      |    ^ write l3 = ...
+      |    ^ write l3 = "4 ways"
 )"},
     {"l3: \"4 ways\"\n",
      R"(p.toml:1:3: error: '=' is missing after the key 'l3'
     1 | l3: "4 ways"
-      |   ^ write l3 = ...
+      |   ^ write l3 = "4 ways"
 )"},
     {"groups:\n  redis:\n",
      R"(p.toml:1:7: error: '=' is missing after the key 'groups'

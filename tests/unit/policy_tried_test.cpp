@@ -493,12 +493,9 @@ constexpr PolicyAndErrors policies[] = {
      "    2 | cpus = \"0/1\"\n"
      "      |        ^~~~~ write \"0,1\"\n"},
     {"[group.web]\n[[rule]]\ngroups = [\"web\"]\nname = \"x\"\n",
-     "p.toml:2:1: error: a rule must name its group\n"
-     "    2 | [[rule]]\n"
-     "      | ^~~~~~~~ write group = \"NAME\"\n"
      "p.toml:3:1: error: unknown key 'groups' in [[rule]]\n"
      "    3 | groups = [\"web\"]\n"
-     "      | ^~~~~~ did you mean 'group'?\n"},
+     "      | ^~~~~~ write group = \"web\"\n"},
     {"[group.web]\n[[rule]]\ngroup = \"web\"\ngroups = [\"staff\"]\n",
      "p.toml:4:1: error: unknown key 'groups' in [[rule]]\n"
      "    4 | groups = [\"staff\"]\n"

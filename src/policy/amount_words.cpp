@@ -1,0 +1,185 @@
+#include "amount_words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <limits>
+#include <set>
+#include <vector>
+
+#include "amount_meant.hpp"
+#include "id_list.hpp"
+#include "plain_value.hpp"
+#include "rdtd/base/text.hpp"
+#include "rdtd/policy/amount.hpp"
+#include "rdtd/policy/toml_text.hpp"
+
+namespace rdtd {
+
+namespace {
+
+// The amount that a value stands for whose unit is in its key, or beside it: { ways = 4 }, { mask =
+// "0xf" }, { value = 4, unit = "ways" }. Else the example.
+std::string amount_of_word(std::string_view word, const toml::table& table, bool cache,
+                           std::string_view example) {
+  const toml::node& value = *table.get(word);
+  const auto* unit = table.get_as<std::string>("unit");
+  const auto* number = value.as_integer();
+  const auto* string = value.as_string();
+  std::string text = string != nullptr ? string->get() : std::string(example);
+  if (number != nullptr && word.starts_with("way"))
+    text = fmt::format("{} way{}", number->get(), number->get() == 1 ? "" : "s");
+  else if (number != nullptr && word.starts_with("percent"))
+    text = fmt::format("{}%", number->get());
+  else if (number != nullptr && unit != nullptr)
+    text = fmt::format("{} {}", number->get(), unit->get());
+  const auto parse = cache ? parse_cache_amount : parse_bandwidth_amount;
+  if (parse(text)) return text;
+  const auto meant = cache ? cache_amount_meant(text) : bandwidth_amount_meant(text);
+  return meant && parse(*meant) ? *meant : std::string(example);
+}
+
+// The text of the first of these keys that the table has; a number with the unit beside it.
+std::string end_of_range(const toml::table& table, std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys) {
+    if (const auto* text = table.get_as<std::string>(key)) return text->get();
+    const auto* unit = table.get_as<std::string>("unit");
+    if (const auto* number = table.get_as<int64_t>(key))
+      return fmt::format("{}{}{}", number->get(), unit == nullptr ? "" : " ",
+                         unit == nullptr ? "" : unit->get());
+  }
+  return {};
+}
+
+// Of l3 = { min = "2 ways", max = "4 ways" }, or of one of them.
+std::string instead_of_ends(std::string_view key, bool has_range, bool cache,
+                            const toml::table& table) {
+  const std::string least = end_of_range(table, {"min", "least", "from"});
+  const std::string most = end_of_range(table, {"max", "most", "to"});
+  if (!has_range) {
+    const auto amount = amount_of_ends("", most.empty() ? least : most, cache);
+    return fmt::format("write {} = \"{}\"", key, amount.value_or(cache ? "4 ways" : "50%"));
+  }
+  const auto amount = amount_of_ends(least, most, cache);
+  if (!amount && cache) return fmt::format("write {} = \"4 ways\"", key);
+  const std::string line = fmt::format("{} = \"{}\"", key, amount.value_or("10%..100%"));
+  if (line.contains("..")) return "write a range: " + line;
+  return fmt::format("write {}{}", line, most.empty() ? to_keep_others_out : "");
+}
+
+// "0" = "4 ways" of { domain = 0, ways = 4 }; empty of another table.
+std::string line_of_domain(const toml::table& table, bool cache) {
+  for (const std::string_view word : {"domain", "domains", "domain_id", "id", "cache_id"}) {
+    const toml::node* node = table.get(word);
+    if (node == nullptr) continue;
+    const std::string domain = node->is_integer()  ? std::to_string(*node->value<int64_t>())
+                               : node->is_string() ? node->as_string()->get()
+                                                   : "";
+    if (domain != "*" && !parse_id_list(domain, std::numeric_limits<uint32_t>::max())) return {};
+    for (const std::string_view value :
+         {"ways", "way", "count", "percent", "percentage", "mask", "cbm", "bitmask", "size",
+          "bytes", "value", "amount", "limit", "rate", "l3", "l2", "mb"})
+      if (table.contains(value))
+        if (const std::string amount = amount_of_word(value, table, cache, ""); !amount.empty())
+          return fmt::format("\"{}\" = {}", domain, rdtd::quoted(amount));
+  }
+  return {};
+}
+
+// What the table's key 'exclusive' stands for in a group; empty without one.
+std::string_view exclusive_meant(const toml::table& table) {
+  if (const auto* strict = table.get_as<std::string>("exclusive"))
+    return lower(strict->get()) == "strict" ? "\"strict\""
+                                            : boolean_meant(strict->get()).value_or("true");
+  if (!table.contains("exclusive")) return "";
+  return table.at("exclusive").value_or(true) ? "true" : "false";
+}
+
+// Whether it is [group.a.l3], and not l3 = { ... }.
+bool has_header(const toml::table& table) {
+  return !table.is_inline() && table.source().begin.line < table.begin()->first.source().begin.line;
+}
+
+// Of l3 = { ways = 4, exclusive = true }.
+std::string with_exclusive(const toml::table& table) {
+  const std::string_view meant = exclusive_meant(table);
+  return meant.empty() || meant == "false"
+             ? ""
+             : fmt::format(", and exclusive = {} in the group", meant);
+}
+
+constexpr std::string_view list_of_domains =
+    "write domains that 'rdtctl info' lists, such as \"0\" or \"0-1\", or \"*\" for all";
+
+// "L3:1", and "socket0", which may have several domains; "" of other words.
+std::string instead_of_place(std::string_view word) {
+  const size_t digits = word.find_last_not_of("0123456789") + 1;
+  const std::string_view number = word.substr(digits);
+  if (digits == 0 || !parse_unsigned<uint32_t>(number) ||
+      word.find_first_of("-,") != std::string_view::npos)
+    return {};
+  const std::string noun =
+      lower(trim(word.substr(0, word.find_last_not_of(" :_#=.", digits - 1) + 1)));
+  if (is_one_of(noun, {"domain", "dom", "d", "l3", "l2", "llc", "cache", "id", "mb", "mba"}))
+    return fmt::format("write \"{}\"", number);
+  return fmt::format(
+      "write the domains of {}, which 'rdtctl info' lists: \"{}\" if the numbers are the same",
+      word, number);
+}
+
+}  // namespace
+
+std::optional<std::string> domains_meant(const toml::array& array, bool cache) {
+  std::vector<std::string> lines;
+  std::set<std::string> named;  // TOML has each key once
+  for (const toml::node& one : array) {
+    const auto* table = one.as_table();
+    std::string line = table == nullptr ? "" : line_of_domain(*table, cache);
+    if (line.empty() || !named.insert(line.substr(0, line.find('='))).second) return std::nullopt;
+    lines.push_back(std::move(line));
+  }
+  return lines.empty() ? std::nullopt : std::optional("write " + inline_table(lines));
+}
+
+std::string instead_of_words(std::string_view word, std::string_view key, bool has_range,
+                             const std::optional<Resource>& of, const toml::table& table) {
+  const auto is = [word](std::initializer_list<std::string_view> words) {
+    return std::ranges::find(words, word) != words.end();
+  };
+  if (is({"all", "default", "any", "each", "every", "other", "others", "rest"}))
+    return "write \"*\" for all domains that have no amount of their own";
+  if (const auto list = id_list_meant(word, std::numeric_limits<uint32_t>::max()))
+    return fmt::format("write \"{}\"", *list);
+  if (std::string hint = instead_of_place(word); !hint.empty()) return hint;
+  if (!of) return std::string(list_of_domains);
+  if (is({"exclusive"}))
+    return fmt::format("write exclusive = {} in the group", exclusive_meant(table));
+  if (is({"unit"})) return "the unit belongs in the amount: \"4 ways\", \"50%\", \"8 GB/s\"";
+  const bool cache = is_cache(*of);
+  if (const std::string line = line_of_domain(table, cache); !line.empty())
+    return (has_header(table) ? fmt::format("write {} in this table", line)
+                              : fmt::format("write {} = {{ {} }}", key, line)) +
+           with_exclusive(table);
+  if (is({"min", "max", "least", "most", "from", "to"}))
+    return instead_of_ends(key, has_range, cache, table);
+  const auto written = [&](std::string_view name, std::string_view example) {
+    const std::string line =
+        fmt::format("{} = {}", name, rdtd::quoted(amount_of_word(word, table, cache, example))) +
+        with_exclusive(table);
+    return !has_header(table) ? "write " + line
+                              : fmt::format(
+                                    "write {} in the group's own table, in place of this "
+                                    "one",
+                                    line);
+  };
+  if (cache && is({"code", "data"}))
+    return written(fmt::format("{}{}", key.substr(0, 2), word), "4 ways");
+  if (cache && is({"mask", "cbm", "bitmask"})) return written(key, "0xf");
+  if (cache && is({"size", "bytes"})) return written(key, "2 MiB");
+  if (cache && is({"ways", "way", "count", "unified"})) return written(key, "4 ways");
+  if (is({"percent", "percentage", "value", "amount"})) return written(key, "50%");
+  return std::string(list_of_domains);
+}
+
+}  // namespace rdtd
