@@ -36,7 +36,8 @@ constexpr PolicyAndErrors own_words[] = {
     {"[defaults]\nl3 = \"4 ways\"\n",
      "p.toml:1:2: error: unknown key 'defaults' in a policy\n"
      "    1 | [defaults]\n"
-     "      |  ^~~~~~~~ a group has all its amounts: there is no template; [group.default] is for all "
+     "      |  ^~~~~~~~ a group has all its amounts: there is no template; [group.default] is for "
+     "all "
      "the rest\n"},
     {"[group.redis]\nredis.l3 = \"4 ways\"\n",
      "p.toml:2:1: error: unknown key 'redis' in [group.redis]\n"
