@@ -146,8 +146,8 @@ TEST(Controls, ErrorsOfThePolicy) {
        "p.toml:2:10: error: '4 ways' is not a bandwidth\n      | it is a part of a cache: write l3 "
        "= \"4 ways\"\n"},
       {"mb_hlim = 1",
-       "p.toml:2:1: error: unknown key 'mb_hlim' in [group.a]\n      | write control = { NAME = "
-       "... } with the name that schemata has\n"},
+       "p.toml:2:1: error: unknown key 'mb_hlim' in [group.a]\n      | write control = { "
+       "MB_HLIM = 1 }\n"},
   };
   for (const auto& row : rows)
     EXPECT_EQ(errors_of(std::string("[group.a]\n") + row.text + "\n"), row.error) << row.text;
