@@ -216,7 +216,8 @@ static UnknownKey described(const toml::key& key, const toml::table& within,
                  .has_name_line = node.is_array(),
                  .pod_namespace = {},
                  .workload = {}};
-  if (table_title == "[[rule]]")
+  // Not for each unknown key of a table that has very many.
+  if (table_title == "[[rule]]" && (is_namespace_key(key.str()) || is_workload_key(key.str())))
     for (const auto& [name, value] : within)
       if (const auto* text = value.as_string()) {
         if (is_namespace_key(name.str())) out.pod_namespace = text->get();
@@ -253,10 +254,10 @@ static bool changes_meaning(const toml::key& key, const toml::table& table, std:
   return hint == no_negation || (hint == an_end && !is_word_for_amounts(key.str()));
 }
 
-// Whether it is the name of a table of its own, [rule.web], and not of unit.name = "x".
-static bool is_header(const toml::key& key, const toml::node& node) {
+// Whether it is a rule with a name, [rule.web], and not unit.name = "x" or [rule.match].
+static bool is_named_rule(const toml::key& key, const toml::node& node) {
   const auto* table = node.as_table();
-  return table != nullptr && !table->is_inline() && !table->empty() &&
+  return table != nullptr && !table->is_inline() && table->contains("group") &&
          table->begin()->first.source().begin.line != key.source().begin.line;
 }
 
@@ -274,7 +275,7 @@ void FileReader::read_table(const toml::table& table, const std::string& where,
     else if (std::string hint = hint_for_own_keys(table, where, key, names);
              !hint.empty() && !changes_meaning(key, table, where, names))
       error(at(key), fmt::format("unknown key '{}' in {}", name, where), std::move(hint));
-    else if (where == "[[rule]]" && is_header(key, node) &&
+    else if (where == "[[rule]]" && is_named_rule(key, node) &&
              !changes_meaning(key, table, where, names))
       error(at(key), fmt::format("unknown key '{}' in {}", name, where), "write [[rule]]");
     else if (looks_like_longer_name(node, names) &&

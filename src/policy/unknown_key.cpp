@@ -73,9 +73,12 @@ std::string units_of_type(const UnknownKey& unknown, std::string_view hint) {
   std::vector<std::string> units;
   for (const std::string_view name : names) {
     if (type.empty() || name.empty() || name.size() > longest_value) return {};
-    const std::string_view stem = name.substr(0, name.rfind(".timer"));
-    units.push_back(
-        rdtd::quoted(has_unit_type(stem) ? std::string(stem) : fmt::format("{}{}", stem, type)));
+    if (name.contains(' ')) return {};
+    std::string_view stem = name;
+    if (hint == of_type_service && stem.ends_with(".timer"))
+      stem.remove_suffix(std::string_view(".timer").size());
+    units.push_back(rdtd::quoted(has_unit_type(lower(stem)) ? std::string(stem)
+                                                            : fmt::format("{}{}", stem, type)));
   }
   if (units.size() > most) return {};
   return units.size() == 1 ? units.front() : fmt::format("[{}]", join(units, ", "));
@@ -125,18 +128,19 @@ std::string with_value(std::string_view hint, const UnknownKey& unknown, std::st
       {"lxc lxd incus", "NAME", "\""},
       {"compose composeproject flatpak app desktop window jar javaclass", "NAME", "*"},
       {"account accounts", "NAME", "\""},
-      {"iothread iothreadid", "ID", "\""},
+      {"iothread iothreads iothreadid", "ID", "\""},
       {"containerid dockerid job jobs jobid alloc allocid slurmjob", "ID", "*"},
   });
   std::string out(hint);
-  const bool is_number = unknown.text.empty() && (word.contains("job") || word.contains("step") ||
-                                                  word.starts_with("iothread"));
+  const bool is_number =
+      unknown.text.empty() && (word.contains("job") || word.contains("step") ||
+                               word.starts_with("iothread") || word.starts_with("account"));
   const std::string_view value = is_number ? unknown.number : unknown.text;
   if (value.empty() || name_problem(value)) return out;
   // Slurm has job_12; "*12*" would match user-1200.slice too.
   constexpr std::string_view anywhere = "*ID*";
   if (const size_t at = out.find(anywhere);
-      word != "nomadjob" && hint == of_a_scheduler && is_digits(value))
+      word != "nomadjob" && !word.contains("array") && hint == of_a_scheduler && is_digits(value))
     return out.replace(at, anywhere.size(),
                        fmt::format("{}_{}", word.contains("step") ? "step" : "job", value));
   for (const auto& [words, name, behind] : blanks)
@@ -148,6 +152,8 @@ std::string with_value(std::string_view hint, const UnknownKey& unknown, std::st
 
 // pod = "shop/*" of namespace = "shop", with one of several; "" of a text that is none.
 std::string pods_of_namespaces(const UnknownKey& unknown) {
+  constexpr size_t most = 8;
+  if (unknown.texts.size() > most) return {};
   constexpr std::string_view in_globs = "*?[]";
   std::vector<std::string> pods;
   for (const std::string_view space :
@@ -222,10 +228,14 @@ std::string hint_by_value(const UnknownKey& unknown, std::string_view word, std:
         hint_for_amount(lines.empty() ? std::string(unknown.text) : join(lines, "\n"), amounts);
     if (!amount.empty()) return amount;
   }
-  if (hint == of_script && unknown.text.contains('/'))
-    return fmt::format(
-        "write cmdline = {}",
-        rdtd::quoted(fmt::format("*{}*", unknown.text.substr(unknown.text.rfind('/')))));
+  if (hint == of_script && !unknown.text.empty() && unknown.text.size() <= longest_value &&
+      !unknown.text.ends_with('/') && unknown.text.find_first_of("*?[]") == std::string_view::npos)
+    return fmt::format("write cmdline = {}",
+                       rdtd::quoted(fmt::format(
+                           "*{}*", unknown.text.substr(
+                                       unknown.text.contains('/') ? unknown.text.rfind('/') : 0))));
+  if (word.starts_with("kthread") || word.starts_with("kernelthread"))
+    return unknown.text.empty() && unknown.texts.empty() ? std::string(hint) : did_you_mean("name");
   if (hint == an_end)
     if (std::string end = hint_for_end(unknown, word, amounts); !end.empty()) return end;
   if (word == "groups" && unknown.beside_group) return did_you_mean("user_group");
@@ -250,8 +260,10 @@ std::string hint_by_value(const UnknownKey& unknown, std::string_view word, std:
     return fmt::format("{}.{}{}{}", hint.substr(0, at), toml_key(unknown.inner_name),
                        hint.substr(at + std::string_view(".NAME").size()),
                        unknown.has_name_line ? ", without the line of 'name'" : "");
-  if (const std::string units = units_of_type(unknown, hint); !units.empty())
-    return "write unit = " + units;
+  if (!type_of_units(hint).empty() && !(unknown.text.empty() && unknown.texts.empty())) {
+    const std::string units = units_of_type(unknown, hint);
+    return units.empty() ? did_you_mean("unit") : "write unit = " + units;
+  }
   if (hint == qos_class)
     if (std::string of_value = hint_for_qos(unknown.text); !of_value.empty()) return of_value;
   if (hint == qos_class && !unknown.text.empty())
@@ -267,7 +279,8 @@ std::string hint_by_value(const UnknownKey& unknown, std::string_view word, std:
 // Of a word for the key, whose value may be one of another.
 std::string hint_for_key(const UnknownKey& unknown, std::string_view key) {
   if (unknown.table == "[io]" && unknown.is_on)
-    return "remove this line: [io] with l3 is for I/O devices already";
+    return *unknown.is_on ? "remove this line: [io] with l3 is for I/O devices already"
+                          : "remove [io]: it sets the ways that I/O devices fill";
   return did_you_mean(condition_meant(key, unknown.text));
 }
 
@@ -364,7 +377,10 @@ bool is_condition(std::string_view word) {
 
 // Of "no_KEY" in a group or a partition.
 std::string hint_without(const UnknownKey& unknown, std::string_view key) {
-  if (unknown.is_on == false) return fmt::format("write {} = true", key);
+  constexpr auto of_booleans = std::to_array<std::string_view>({"exclusive", "protected", "adopt"});
+  constexpr auto off = std::to_array<std::string_view>({"false", "no", "off", "0"});
+  if (unknown.is_on == false || contains(off, lower(unknown.text)) || unknown.number == "0")
+    return contains(of_booleans, key) ? fmt::format("write {} = true", key) : "remove this line";
   if (key != "exclusive") return fmt::format("remove this line, and write no '{}'", key);
   return unknown.table.starts_with("[partition.")
              ? "remove this line: a partition is always exclusive to its groups"
@@ -386,8 +402,7 @@ std::string hint_for_negation(const UnknownKey& unknown, std::string_view word,
       if (is_condition(rest) && (contains(keys, "name") || contains(keys, "exclusive")))
         return std::string(no_negation);
       const auto key = std::ranges::find(keys, rest, joined_words);
-      if (key != keys.end() && contains(keys, "exclusive") && unknown.is_on)
-        return hint_without(unknown, *key);
+      if (key != keys.end() && contains(keys, "exclusive")) return hint_without(unknown, *key);
     }
   return {};
 }

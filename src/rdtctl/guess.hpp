@@ -84,7 +84,7 @@ class Guess {
   void rewrite_own_options();
   bool rewrite_leading_option(size_t first);
   void rewrite_help();
-  bool rewrite_help_behind();
+  void rewrite_help_behind();
   void split_kind();
   void drop_noun();
   void drop_show();

@@ -108,23 +108,27 @@ bool Guess::rewrite_value(size_t at) {
 void Guess::split_glued(size_t at, const std::string& of) {
   constexpr size_t length = 2;  // of the option
   const std::string word = words_[at];
-  if (word.size() <= length || word[1] == '-' || word[length] == '=' ||
+  if (at < verb_ || word.size() <= length || word[1] == '-' || word[length] == '=' ||
       meaning_of_option(of, word).has_value())
     return;
   const std::string option = word.substr(0, length), value = word.substr(length);
-  const bool is_number = is_digits(value.substr(0, 1));
-  if (!takes_next(option) &&
-      (!is_number || is_digits(option.substr(1)) || !meaning_of_option(of, option, value)))
-    return;
+  const bool is_number = is_digits(value.substr(0, 1)) && !is_digits(option.substr(1));
+  const auto meaning = is_number ? meaning_of_option(of, option, value) : std::nullopt;
+  const bool takes_value =
+      meaning && (!meaning->sentence.empty() ||
+                  (!meaning->words.empty() &&
+                   (takes_next(meaning->words.front()) ||
+                    meaning->words.front().find_first_of("{#") != std::string::npos)));
+  if (!takes_next(option) && !takes_value) return;
   words_[at] = option;
   insert(at + 1, value);
 }
 
 // The option at `at`. Returns the place of the next word.
 size_t Guess::rewrite_option(size_t at) {
-  if (rewrite_value(at)) return at + 1;
   const std::string of = at < verb_ ? "" : verb();
   split_glued(at, of);
+  if (rewrite_value(at)) return at + 1;
   const std::string word = words_[at];
   const std::string name = option_name(word);
   const std::string next = at + 1 < words_.size() ? words_[at + 1] : "";

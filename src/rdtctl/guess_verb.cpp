@@ -200,16 +200,16 @@ void Guess::rewrite_help() {
   }
 }
 
-// "check help": no file of that name, unless there is one. A group can have it, where a verb
-// requires one.
-bool Guess::rewrite_help_behind() {
+// "check help": no file of that name, unless there is one. With an option about the answer, and
+// behind a verb that takes the name of anything else, "help" is such a name.
+void Guess::rewrite_help_behind() {
   std::error_code unknown;
-  const bool alone = verb_ + 2 == words_.size() && words_.back() == "help";
-  if (!alone || !is_verb(verb()) || is_one_of(verb(), {"show", "adopt", "help"}) ||
-      std::filesystem::exists("help", unknown))
-    return false;
-  words_.back() = "--help";
-  return true;
+  const bool alone = verb_ + 2 == words_.size() && words_.back() == "help" &&
+                     !given({"-q", "--quiet", "-j", "--json"});
+  const bool takes_names = is_one_of(verb(), {"show", "list", "status", "adopt", "watch", "explain",
+                                              "blame", "snapshot", "record", "edit", "help"});
+  if (alone && is_verb(verb()) && !takes_names && !std::filesystem::exists("help", unknown))
+    words_.back() = "--help";
 }
 
 void Guess::rewrite_verb() {
@@ -239,7 +239,8 @@ void Guess::rewrite_verb() {
 
 void Guess::understand() {
   rewrite_verb();
-  if (ended() || rewrite_help_behind()) return;
+  if (ended()) return;
+  rewrite_help_behind();
   if (is_one_of(verb(), {"apply", "reload"})) rewrite_load();
   const auto user = std::ranges::find(words_, "-u");
   const bool is_user = user != words_.end() && user + 1 != words_.end() && !has_unit_type(user[1]);

@@ -31,8 +31,8 @@ class Exposition {
   std::string out_;
 };
 
-// Of two groups with different names, labels must differ too, or nobody reads the file: what cannot
-// be printed is "\xff".
+// Two samples with the same labels make the file useless: bytes that cannot be printed are escaped,
+// not replaced.
 std::string label(std::string_view name, std::string_view value) {
   const bool is_printable = printable(value) == value;
   std::string quoted;

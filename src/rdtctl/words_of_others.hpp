@@ -50,6 +50,6 @@ inline constexpr std::string_view how_to_log_more =
 
 inline constexpr std::string_view how_to_unassign =
     "'rdtctl assign -g default PID' moves a process out of its group; of a unit, remove the file "
-    "00-assign-UNIT.toml from /etc/rdtd, then run 'rdtctl reload'";
+    "00-assign-UNIT.toml from /etc/rdtd, or /run/rdtd with --runtime, then run 'rdtctl reload'";
 
 }  // namespace rdtd

@@ -307,6 +307,74 @@ constexpr PolicyAndErrors guesses_and_cures[] = {
      "\"app-firefox@*.service\", \"flatpak-*.scope\", \"app-worker@1.ser\n"
      "      |                                                                                     "
      "^~~~~~~~~~~~~~~~~ if it is the user's, write user_unit = \"flatpak-*.scope\"\n"},
+    {"[group.a]\n"
+     "l3 = \"4 ways\"\n"
+     "[[rule]]\n"
+     "group = \"a\"\n"
+     "kthread = \"kswapd0\"\n",
+     "p.toml:5:1: error: unknown key 'kthread' in [[rule]]\n"
+     "    5 | kthread = \"kswapd0\"\n"
+     "      | ^~~~~~~ did you mean 'name'?\n"},
+    {"[group.a]\n"
+     "l3 = \"4 ways\"\n"
+     "[[rule]]\n"
+     "group = \"a\"\n"
+     "service = \"x.timer.service\"\n",
+     "p.toml:5:1: error: unknown key 'service' in [[rule]]\n"
+     "    5 | service = \"x.timer.service\"\n"
+     "      | ^~~~~~~ write unit = \"x.timer.service\"\n"},
+    {"[group.a]\n"
+     "l3 = \"4 ways\"\n"
+     "[[rule]]\n"
+     "group = \"a\"\n"
+     "array_task = 7\n",
+     "p.toml:5:1: error: unknown key 'array_task' in [[rule]]\n"
+     "    5 | array_task = 7\n"
+     "      | ^~~~~~~~~~ a scheduler gives each job a cgroup, see /proc/PID/cgroup: write cgroup = "
+     "\"**/*ID*\"\n"},
+    {"[group.a]\n"
+     "l3 = \"4 ways\"\n"
+     "[[rule]]\n"
+     "group = \"a\"\n"
+     "script = \"/opt/\"\n",
+     "p.toml:5:1: error: unknown key 'script' in [[rule]]\n"
+     "    5 | script = \"/opt/\"\n"
+     "      | ^~~~~~ write cmdline = \"*/NAME.py*\"\n"},
+    {"[group.a]\n"
+     "l3 = \"4 ways\"\n"
+     "[[rule]]\n"
+     "group = \"a\"\n"
+     "account = 1000\n",
+     "p.toml:5:1: error: unknown key 'account' in [[rule]]\n"
+     "    5 | account = 1000\n"
+     "      | ^~~~~~~ rules do not know the accounts of a scheduler; for a user, write user = "
+     "\"1000\"\n"},
+    {"[group.a]\n"
+     "l3 = \"4 ways\"\n"
+     "no_exclusive = \"true\"\n",
+     "p.toml:3:1: error: unknown key 'no_exclusive' in [group.a]\n"
+     "    3 | no_exclusive = \"true\"\n"
+     "      | ^~~~~~~~~~~~ remove this line: groups share ways unless one of them has exclusive = "
+     "true\n"},
+    {"[group.a]\n"
+     "l3 = \"4 ways\"\n"
+     "nonexclusive = 1\n",
+     "p.toml:3:1: error: unknown key 'nonexclusive' in [group.a]\n"
+     "    3 | nonexclusive = 1\n"
+     "      | ^~~~~~~~~~~~ remove this line: groups share ways unless one of them has exclusive = "
+     "true\n"},
+    {"[group.a]\n"
+     "l3 = \"4 ways\"\n"
+     "no_l3 = false\n",
+     "p.toml:3:1: error: unknown key 'no_l3' in [group.a]\n"
+     "    3 | no_l3 = false\n"
+     "      | ^~~~~ remove this line\n"},
+    {"[io]\n"
+     "l3 = \"2 ways\"\n"
+     "ddio = false\n",
+     "p.toml:3:1: error: unknown key 'ddio' in [io]\n"
+     "    3 | ddio = false\n"
+     "      | ^~~~ remove [io]: it sets the ways that I/O devices fill\n"},
 };
 
 TEST(PolicyMeaning, Findings) { expect_errors(guesses_and_cures); }
