@@ -298,6 +298,16 @@ static Check check_word_of_machine(std::string_view text) {
   return std::nullopt;
 }
 
+// "web" of "qemu:///system/web"; "" if it is the connection alone.
+static std::string_view vm_of_uri(std::string_view uri) {
+  constexpr std::string_view sign = "://";
+  const std::string_view rest = uri.substr(uri.find(sign) + sign.size());
+  const std::string_view path = rest.substr(std::min(rest.find('/'), rest.size()));
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const bool is_connection = is_one_of(name, {"system", "session"}) && path.rfind('/') == 0;
+  return is_connection || has_wildcard(name) ? "" : name;
+}
+
 Check check_vm(std::string_view text) {
   const auto named = [&](std::string_view name, std::string_view why) {
     return never(text, why, name.empty() ? "" : write(name));
@@ -307,7 +317,7 @@ Check check_vm(std::string_view text) {
   if (text.starts_with('/') && text.ends_with(".xml"))
     return named(last_component(text.substr(0, text.size() - std::string_view(".xml").size())),
                  "it is the name that 'virsh list' shows");
-  if (text.contains("://")) return named(last_component(text), "it is the name alone");
+  if (text.contains("://")) return named(vm_of_uri(text), "it is the name alone");
   if (auto found = check_word_of_machine(text)) return found;
   if (text.contains('/'))
     return named({}, "it is the name of a virtual machine; 'cgroup' matches a path");

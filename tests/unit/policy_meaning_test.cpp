@@ -281,32 +281,150 @@ constexpr PolicyAndErrors guesses_and_cures[] = {
      "l3 = \"4 ways\"\n"
      "[[rule]]\n"
      "group = \"a\"\n"
-     "unit = [\"pipewire.service\", \"plasma-kwin_wayland.service\", \"app-firefox@*.service\", "
-     "\"flatpak-*.scope\", \"app-worker@1.service\"]\n",
+     "unit = [\"pipewire.service\", \"plasma-kwin_wayland.service\", "
+     "\"app-org.kde.dolphin@autostart.service\", \"flatpak-*.scope\", \"app-worker@1.service\"]\n",
      "p.toml:5:9: warning: 'pipewire.service' is most often a unit of a user's own service "
      "manager; 'unit' is one of the system's\n"
      "    5 | unit = [\"pipewire.service\", \"plasma-kwin_wayland.service\", "
-     "\"app-firefox@*.service\", \"flatpak-*.scope\", \"app-worker@1.ser\n"
+     "\"app-org.kde.dolphin@autostart.service\", \"flatpak-*.scope\", \"\n"
      "      |         ^~~~~~~~~~~~~~~~~~ if it is the user's, write user_unit = "
      "\"pipewire.service\"\n"
      "p.toml:5:29: warning: 'plasma-kwin_wayland.service' is most often a unit of a user's own "
      "service manager; 'unit' is one of the system's\n"
      "    5 | unit = [\"pipewire.service\", \"plasma-kwin_wayland.service\", "
-     "\"app-firefox@*.service\", \"flatpak-*.scope\", \"app-worker@1.ser\n"
+     "\"app-org.kde.dolphin@autostart.service\", \"flatpak-*.scope\", \"\n"
      "      |                             ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~ if it is the user's, write "
      "user_unit = \"plasma-kwin_wayland.service\"\n"
-     "p.toml:5:60: warning: 'app-firefox@*.service' is most often a unit of a user's own service "
+     "p.toml:5:60: warning: 'app-org.kde.dolphin@autostart.service' is most often a unit of a "
+     "user's own service manager; 'unit' is one of the system's\n"
+     "    5 | unit = [\"pipewire.service\", \"plasma-kwin_wayland.service\", "
+     "\"app-org.kde.dolphin@autostart.service\", \"flatpak-*.scope\", \"\n"
+     "      |                                                            "
+     "^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~ if it is the user's, write user_unit = "
+     "\"app-org.kde.dolphin@autostart.service\"\n"
+     "p.toml:5:101: warning: 'flatpak-*.scope' is most often a unit of a user's own service "
      "manager; 'unit' is one of the system's\n"
      "    5 | unit = [\"pipewire.service\", \"plasma-kwin_wayland.service\", "
-     "\"app-firefox@*.service\", \"flatpak-*.scope\", \"app-worker@1.ser\n"
-     "      |                                                            ^~~~~~~~~~~~~~~~~~~~~~~ "
-     "if it is the user's, write user_unit = \"app-firefox@*.service\"\n"
-     "p.toml:5:85: warning: 'flatpak-*.scope' is most often a unit of a user's own service "
-     "manager; 'unit' is one of the system's\n"
-     "    5 | unit = [\"pipewire.service\", \"plasma-kwin_wayland.service\", "
-     "\"app-firefox@*.service\", \"flatpak-*.scope\", \"app-worker@1.ser\n"
-     "      |                                                                                     "
-     "^~~~~~~~~~~~~~~~~ if it is the user's, write user_unit = \"flatpak-*.scope\"\n"},
+     "\"app-org.kde.dolphin@autostart.service\", \"flatpak-*.scope\", \"\n"
+     "      |                                                                                      "
+     "               ^~~~~~~~~~~~~~~~~ if it is the user's, write user_unit = "
+     "\"flatpak-*.scope\"\n"},
+    {"[group.a]\n"
+     "l3 = \"4 ways\"\n"
+     "[[rule]]\n"
+     "group = \"a\"\n"
+     "unit = [\"app-zoom@.service\", \"app-firefox@.service\", \"org.gnome.Shell@.service\"]\n",
+     "p.toml:5:9: error: 'app-zoom@.service' can never match: a template has no processes, only "
+     "its instances have\n"
+     "    5 | unit = [\"app-zoom@.service\", \"app-firefox@.service\", "
+     "\"org.gnome.Shell@.service\"]\n"
+     "      |         ^~~~~~~~~~~~~~~~~~~ write \"app-zoom@*.service\"\n"
+     "p.toml:5:30: error: 'app-firefox@.service' can never match: a template has no processes, "
+     "only its instances have\n"
+     "    5 | unit = [\"app-zoom@.service\", \"app-firefox@.service\", "
+     "\"org.gnome.Shell@.service\"]\n"
+     "      |                              ^~~~~~~~~~~~~~~~~~~~~~ write \"app-firefox@*.service\"\n"
+     "p.toml:5:54: error: 'org.gnome.Shell@.service' can never match: a template has no processes, "
+     "only its instances have\n"
+     "    5 | unit = [\"app-zoom@.service\", \"app-firefox@.service\", "
+     "\"org.gnome.Shell@.service\"]\n"
+     "      |                                                      ^~~~~~~~~~~~~~~~~~~~~~~~~~ "
+     "write \"org.gnome.Shell@*.service\"\n"},
+    {"[group.a]\n"
+     "l3 = \"4 ways\"\n"
+     "[[rule]]\n"
+     "group = \"a\"\n"
+     "unit = [\"plasma-billing.service\", \"app-web.prod@1.service\", \"app-node.js@*.service\", "
+     "\"gvfs-daemon.service\", \"app-code@1.service\"]\n",
+     ""},
+    {"[group.a]\n"
+     "l3 = \"4 ways\"\n"
+     "[[rule]]\n"
+     "group = \"a\"\n"
+     "name = [\"[0-9,a-f]\", \"[a-z,0-9]\", \"[0-9, a-z]\", \"[0-9a-f,A-F]\"]\n"
+     "thread = \"[a-f,0-9]\"\n",
+     ""},
+    {"[group.a]\n"
+     "l3 = { id = 0, ways = 4, \"1\" = \"2 ways\" }\n",
+     "p.toml:2:8: error: 'id' is not a list of domains: 'id' is not a number\n"
+     "    2 | l3 = { id = 0, ways = 4, \"1\" = \"2 ways\" }\n"
+     "      |        ^~ the amount of each domain is { \"0\" = \"4 ways\" }, and other settings "
+     "are keys of the group\n"
+     "p.toml:2:16: error: 'ways' is not a list of domains: 'ways' is not a number\n"
+     "    2 | l3 = { id = 0, ways = 4, \"1\" = \"2 ways\" }\n"
+     "      |                ^~~~ the amount of each domain is { \"0\" = \"4 ways\" }, and other "
+     "settings are keys of the group\n"},
+    {"[group.a]\n"
+     "l3 = [{ domain = 0, ways = 4, exclusive = true }]\n",
+     "p.toml:2:6: error: 'l3' must be a string or a table that maps domains to amounts, not an "
+     "array\n"
+     "    2 | l3 = [{ domain = 0, ways = 4, exclusive = true }]\n"
+     "      |      ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~ the amount of each domain is { "
+     "\"0\" = \"4 ways\" }, and other settings are keys of the group\n"},
+    {"[group.a]\n"
+     "l3 = [{ domains = \"0\", l3 = \"4 ways\", mb = \"50%\" }]\n",
+     "p.toml:2:6: error: 'l3' must be a string or a table that maps domains to amounts, not an "
+     "array\n"
+     "    2 | l3 = [{ domains = \"0\", l3 = \"4 ways\", mb = \"50%\" }]\n"
+     "      |      ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~ the amount of each domain is { "
+     "\"0\" = \"4 ways\" }, and other settings are keys of the group\n"},
+    {"[group.a]\n"
+     "l3 = [{ domain = 0, l2 = \"4 ways\" }]\n",
+     "p.toml:2:6: error: 'l3' must be a string or a table that maps domains to amounts, not an "
+     "array\n"
+     "    2 | l3 = [{ domain = 0, l2 = \"4 ways\" }]\n"
+     "      |      ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~ the amount of each domain is { \"0\" = \"4 "
+     "ways\" }, and other settings are keys of the group\n"},
+    {"[group.a]\n"
+     "l3 = [{ domain = 0, ways = \"4..6\" }]\n",
+     "p.toml:2:6: error: 'l3' must be a string or a table that maps domains to amounts, not an "
+     "array\n"
+     "    2 | l3 = [{ domain = 0, ways = \"4..6\" }]\n"
+     "      |      ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~ write { \"0\" = \"4..6 ways\" }\n"},
+    {"[group.a]\n"
+     "l3 = [{ domain = [0, 1], ways = 4 }, { domain = 2, mask = 15 }]\n",
+     "p.toml:2:6: error: 'l3' must be a string or a table that maps domains to amounts, not an "
+     "array\n"
+     "    2 | l3 = [{ domain = [0, 1], ways = 4 }, { domain = 2, mask = 15 }]\n"
+     "      |      ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~ write { \"0,1\" = "
+     "\"4 ways\", \"2\" = \"0xf\" }\n"},
+    {"[group.a]\n"
+     "mb = [{ domain = 0, value = 50 }]\n",
+     "p.toml:2:6: error: 'mb' must be a string or a table that maps domains to amounts, not an "
+     "array\n"
+     "    2 | mb = [{ domain = 0, value = 50 }]\n"
+     "      |      ^~~~~~~~~~~~~~~~~~~~~~~~~~~~ write { \"0\" = \"50%\" }\n"},
+    {"[group.a]\n"
+     "l3 = { domain = \"socket0\", ways = 4 }\n",
+     "p.toml:2:8: error: 'domain' is not a list of domains: 'domain' is not a number\n"
+     "    2 | l3 = { domain = \"socket0\", ways = 4 }\n"
+     "      |        ^~~~~~ the amount of each domain is { \"0\" = \"4 ways\" }, and other "
+     "settings are keys of the group\n"
+     "p.toml:2:28: error: 'ways' is not a list of domains: 'ways' is not a number\n"
+     "    2 | l3 = { domain = \"socket0\", ways = 4 }\n"
+     "      |                            ^~~~ the amount of each domain is { \"0\" = \"4 ways\" }, "
+     "and other settings are keys of the group\n"},
+    {"[group.a]\n"
+     "l3 = { domain = 0, min = 2, max = 4 }\n",
+     "p.toml:2:8: error: 'domain' is not a list of domains: 'domain' is not a number\n"
+     "    2 | l3 = { domain = 0, min = 2, max = 4 }\n"
+     "      |        ^~~~~~ the amount of each domain is { \"0\" = \"4 ways\" }, and other "
+     "settings are keys of the group\n"
+     "p.toml:2:20: error: 'min' is not a list of domains: 'min' is not a number\n"
+     "    2 | l3 = { domain = 0, min = 2, max = 4 }\n"
+     "      |                    ^~~ the amount of each domain is { \"0\" = \"4 ways\" }, and "
+     "other settings are keys of the group\n"
+     "p.toml:2:29: error: 'max' is not a list of domains: 'max' is not a number\n"
+     "    2 | l3 = { domain = 0, min = 2, max = 4 }\n"
+     "      |                             ^~~ the amount of each domain is { \"0\" = \"4 ways\" }, "
+     "and other settings are keys of the group\n"},
+    {"[group.a]\n"
+     "[[group]]\n"
+     "name = \"b\" # c\n"
+     "l3 = \"4 ways\"\n",
+     "p.toml:2:1: error: [[group]] is defined twice: here and in p.toml:1\n"
+     "    2 | [[group]]\n"
+     "      | ^~~~~~~~~ write [group.b], without the line of 'name'\n"},
 };
 
 TEST(PolicyMeaning, Findings) { expect_errors(guesses_and_cures); }
