@@ -156,6 +156,7 @@ std::string amount_of_each_domain(bool cache) {
 std::string instead_of_place(std::string_view word) {
   const size_t digits = word.find_last_not_of("0123456789") + 1;
   const std::string_view number = word.substr(digits);
+  if (is_one_of(word, {"l2", "l3"})) return {};  // the key of an amount
   if (digits == 0 || !parse_unsigned<uint32_t>(number) ||
       word.find_first_of("-,") != std::string_view::npos)
     return {};

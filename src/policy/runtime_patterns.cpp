@@ -302,9 +302,11 @@ static Check check_word_of_machine(std::string_view text) {
 static std::string_view vm_of_uri(std::string_view uri) {
   constexpr std::string_view sign = "://";
   const std::string_view rest = uri.substr(uri.find(sign) + sign.size());
-  const std::string_view path = rest.substr(std::min(rest.find('/'), rest.size()));
+  const std::string_view place = rest.substr(0, rest.find('?'));  // "?keyfile=/a" follows it
+  const std::string_view path = place.substr(std::min(place.find('/'), place.size()));
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  const bool is_connection = is_one_of(name, {"system", "session"}) && path.rfind('/') == 0;
+  const bool is_connection =
+      is_one_of(name, {"system", "session", "default"}) && path.rfind('/') == 0;
   return is_connection || has_wildcard(name) ? "" : name;
 }
 

@@ -425,6 +425,14 @@ constexpr PolicyAndErrors guesses_and_cures[] = {
      "p.toml:2:1: error: [[group]] is defined twice: here and in p.toml:1\n"
      "    2 | [[group]]\n"
      "      | ^~~~~~~~~ write [group.b], without the line of 'name'\n"},
+    {"[group.a]\n"
+     "l2 = { domain = 0, l2 = \"4 ways\" }\n",
+     "p.toml:2:8: error: 'domain' is not a list of domains: 'domain' is not a number\n"
+     "    2 | l2 = { domain = 0, l2 = \"4 ways\" }\n"
+     "      |        ^~~~~~ write l2 = { \"0\" = \"4 ways\" }\n"
+     "p.toml:2:20: error: 'l2' is not a list of domains: 'l2' is not a number\n"
+     "    2 | l2 = { domain = 0, l2 = \"4 ways\" }\n"
+     "      |                    ^~ write l2 = { \"0\" = \"4 ways\" }\n"},
 };
 
 TEST(PolicyMeaning, Findings) { expect_errors(guesses_and_cures); }

@@ -298,6 +298,14 @@ constexpr PolicyAndErrors guesses_and_texts[] = {
      "p.toml:5:52: error: 'xen:///x/*' can never match: it is the name alone\n"
      "    5 | vm = [\"qemu:///system\", \"qemu:///session\", \"a://\", \"xen:///x/*\"]\n"
      "      |                                                    ^~~~~~~~~~~~\n"},
+    {"[group.a]\n"
+     "l3 = \"4 ways\"\n"
+     "[[rule]]\n"
+     "group = \"a\"\n"
+     "vm = \"qemu:///system?x=/a\"\n",
+     "p.toml:5:6: error: 'qemu:///system?x=/a' can never match: it is the name alone\n"
+     "    5 | vm = \"qemu:///system?x=/a\"\n"
+     "      |      ^~~~~~~~~~~~~~~~~~~~~\n"},
 };
 
 TEST(PolicyOneCure, Findings) { expect_errors(guesses_and_texts); }
