@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <limits>
 #include <set>
@@ -27,13 +28,20 @@ std::string amount_of_word(std::string_view word, const toml::table& table, bool
   const auto* unit = table.get_as<std::string>("unit");
   const auto* number = value.as_integer();
   const auto* string = value.as_string();
+  const bool in_ways = word.starts_with("way") || (cache && word == "count");
   std::string text = string != nullptr ? string->get() : std::string(example);
-  if (number != nullptr && word.starts_with("way"))
+  if (number != nullptr && in_ways)
     text = fmt::format("{} way{}", number->get(), number->get() == 1 ? "" : "s");
   else if (number != nullptr && word.starts_with("percent"))
     text = fmt::format("{}%", number->get());
   else if (number != nullptr && unit != nullptr)
     text = fmt::format("{} {}", number->get(), unit->get());
+  else if (number != nullptr && is_one_of(word, {"mask", "cbm", "bitmask"}))
+    text = fmt::format("0x{:x}", number->get());
+  else if (number != nullptr && is_one_of(word, {"value", "amount", "limit"}))
+    text = std::to_string(number->get());
+  else if (string != nullptr && text.find_first_not_of("0123456789.") == std::string::npos)
+    text += in_ways ? " ways" : word.starts_with("percent") ? "%" : "";
   const auto parse = cache ? parse_cache_amount : parse_bandwidth_amount;
   if (parse(text)) return text;
   const auto meant = cache ? cache_amount_meant(text) : bandwidth_amount_meant(text);
@@ -68,23 +76,48 @@ std::string instead_of_ends(std::string_view key, bool has_range, bool cache,
   return fmt::format("write {}{}", line, most.empty() ? to_keep_others_out : "");
 }
 
-// "0" = "4 ways" of { domain = 0, ways = 4 }; empty of another table.
-std::string line_of_domain(const toml::table& table, bool cache) {
-  for (const std::string_view word : {"domain", "domains", "domain_id", "id", "cache_id"}) {
-    const toml::node* node = table.get(word);
-    if (node == nullptr) continue;
-    const std::string domain = node->is_integer()  ? std::to_string(*node->value<int64_t>())
-                               : node->is_string() ? node->as_string()->get()
-                                                   : "";
-    if (domain != "*" && !parse_id_list(domain, std::numeric_limits<uint32_t>::max())) return {};
-    for (const std::string_view value :
-         {"ways", "way", "count", "percent", "percentage", "mask", "cbm", "bitmask", "size",
-          "bytes", "value", "amount", "limit", "rate", "l3", "l2", "mb"})
-      if (table.contains(value))
-        if (const std::string amount = amount_of_word(value, table, cache, ""); !amount.empty())
-          return fmt::format("\"{}\" = {}", domain, rdtd::quoted(amount));
-  }
-  return {};
+constexpr auto words_for_domain =
+    std::to_array<std::string_view>({"domain", "domains", "domain_id", "id", "cache_id"});
+
+bool names_domain(const toml::table& table) {
+  return std::ranges::any_of(words_for_domain,
+                             [&](std::string_view word) { return table.contains(word); });
+}
+
+// "0", "0-1" and [0, 1] as the key of a table; empty of other values.
+std::string key_of_domain(const toml::node& node) {
+  std::string out;
+  if (const auto* array = node.as_array())
+    for (const toml::node& one : *array)
+      out += (out.empty() ? "" : ",") +
+             (one.is_integer() ? std::to_string(*one.value<int64_t>()) : "?");
+  if (const auto* number = node.as_integer()) out = std::to_string(number->get());
+  if (const auto* text = node.as_string()) out = text->get();
+  return out == "*" || parse_id_list(out, std::numeric_limits<uint32_t>::max()) ? out : "";
+}
+
+// "0" = "4 ways" of { domain = 0, ways = 4 }; empty of another table, and of one with more keys
+// than these and `others`. `key`: that of the amount.
+std::string line_of_domain(const toml::table& table, std::string_view key, bool cache,
+                           std::initializer_list<std::string_view> others = {}) {
+  const auto known = [&](std::string_view word) { return table.contains(word) ? 1U : 0U; };
+  size_t keys = 2 + known("unit");
+  for (const std::string_view other : others) keys += known(other);
+  if (table.size() != keys) return {};
+  const auto word = std::ranges::find_if(words_for_domain,
+                                         [&](std::string_view one) { return table.contains(one); });
+  if (word == words_for_domain.end()) return {};
+  const std::string domain = key_of_domain(*table.get(*word));
+  if (domain.empty()) return {};
+  const auto line = [&](std::string_view value) {
+    const std::string amount = table.contains(value) ? amount_of_word(value, table, cache, "") : "";
+    return amount.empty() ? "" : fmt::format("\"{}\" = {}", domain, rdtd::quoted(amount));
+  };
+  for (const std::string_view value :
+       {"ways", "way", "count", "percent", "percentage", "mask", "cbm", "bitmask", "size", "bytes",
+        "value", "amount", "limit", "rate"})
+    if (std::string found = line(value); !found.empty()) return found;
+  return line(key);
 }
 
 // What the table's key 'exclusive' stands for in a group; empty without one.
@@ -112,16 +145,27 @@ std::string with_exclusive(const toml::table& table) {
 constexpr std::string_view list_of_domains =
     "write domains that 'rdtctl info' lists, such as \"0\" or \"0-1\", or \"*\" for all";
 
+// For tables that have more than a domain and its amount, of which no cure may lose anything.
+std::string amount_of_each_domain(bool cache) {
+  return fmt::format(
+      "the amount of each domain is {{ \"0\" = \"{}\" }}, and other settings are keys of the group",
+      cache ? "4 ways" : "50%");
+}
+
 // "L3:1", and "socket0", which may have several domains; "" of other words.
 std::string instead_of_place(std::string_view word) {
   const size_t digits = word.find_last_not_of("0123456789") + 1;
   const std::string_view number = word.substr(digits);
+  if (is_one_of(word, {"l2", "l3"})) return {};  // the key of an amount
   if (digits == 0 || !parse_unsigned<uint32_t>(number) ||
       word.find_first_of("-,") != std::string_view::npos)
     return {};
   const std::string noun =
       lower(trim(word.substr(0, word.find_last_not_of(" :_#=.", digits - 1) + 1)));
-  if (is_one_of(noun, {"domain", "dom", "d", "l3", "l2", "llc", "cache", "id", "mb", "mba"}))
+  if (is_one_of(noun, {"",          "domain",   "dom",      "d",        "l3",
+                       "l2",        "llc",      "cache",    "id",       "mb",
+                       "mba",       "smba",     "cache_id", "cache id", "domain_id",
+                       "domain id", "l3 cache", "l2 cache", "l3_cache", "l2_cache"}))
     return fmt::format("write \"{}\"", number);
   return fmt::format(
       "write the domains of {}, which 'rdtctl info' lists: \"{}\" if the numbers are the same",
@@ -135,11 +179,14 @@ std::optional<std::string> domains_meant(const toml::array& array, bool cache) {
   std::set<std::string> named;  // TOML has each key once
   for (const toml::node& one : array) {
     const auto* table = one.as_table();
-    std::string line = table == nullptr ? "" : line_of_domain(*table, cache);
-    if (line.empty() || !named.insert(line.substr(0, line.find('='))).second) return std::nullopt;
-    lines.push_back(std::move(line));
+    if (table == nullptr || !names_domain(*table)) return std::nullopt;
+    std::string line = line_of_domain(*table, cache ? "" : "mb", cache);
+    if (!line.empty() && named.insert(line.substr(0, line.find('='))).second)
+      lines.push_back(std::move(line));
   }
-  return lines.empty() ? std::nullopt : std::optional("write " + inline_table(lines));
+  if (lines.empty() || lines.size() < array.size())
+    return array.empty() ? std::nullopt : std::optional(amount_of_each_domain(cache));
+  return "write " + inline_table(lines);
 }
 
 std::string instead_of_words(std::string_view word, std::string_view key, bool has_range,
@@ -157,10 +204,11 @@ std::string instead_of_words(std::string_view word, std::string_view key, bool h
     return fmt::format("write exclusive = {} in the group", exclusive_meant(table));
   if (is({"unit"})) return "the unit belongs in the amount: \"4 ways\", \"50%\", \"8 GB/s\"";
   const bool cache = is_cache(*of);
-  if (const std::string line = line_of_domain(table, cache); !line.empty())
+  if (const std::string line = line_of_domain(table, key, cache, {"exclusive"}); !line.empty())
     return (has_header(table) ? fmt::format("write {} in this table", line)
                               : fmt::format("write {} = {{ {} }}", key, line)) +
            with_exclusive(table);
+  if (names_domain(table)) return amount_of_each_domain(cache);
   if (is({"min", "max", "least", "most", "from", "to"}))
     return instead_of_ends(key, has_range, cache, table);
   const auto written = [&](std::string_view name, std::string_view example) {

@@ -254,6 +254,17 @@ static std::optional<std::string> with_literal_brackets(std::string_view pattern
   return found ? std::optional(std::move(out)) : std::nullopt;
 }
 
+// "0-9", "a-f" in a class of characters.
+static bool has_range_of_characters(std::string_view text) {
+  for (size_t at = text.find('-', 1); at < text.size() - 1; at = text.find('-', at + 1)) {
+    const char first = text[at - 1], last = text[at + 1];
+    for (const std::string_view kind :
+         {"0123456789", "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"})
+      if (kind.contains(first) && kind.contains(last) && first <= last) return true;
+  }
+  return false;
+}
+
 // ["rsync", "cp"] of "[rsync, cp]".
 static std::vector<std::string> words_in_brackets(std::string_view pattern) {
   if (!pattern.starts_with('[') || pattern.find(']') != pattern.size() - 1) return {};
@@ -263,10 +274,17 @@ static std::vector<std::string> words_in_brackets(std::string_view pattern) {
     for (const char quote : {'"', '\''})
       if (word.size() > 1 && word.front() == quote && word.back() == quote)
         word = word.substr(1, word.size() - 2);
-    if (word.size() < 2) return {};
+    if (word.size() < 2 || has_range_of_characters(word)) return {};
     out.emplace_back(word);
   }
   return out;
+}
+
+// Which a class of characters alone can match.
+static bool can_be_one_character(ConditionKind kind) {
+  return is_name(kind) ? kind != ConditionKind::unit && kind != ConditionKind::user_unit &&
+                             kind != ConditionKind::pod
+                       : kind == ConditionKind::cmdline;
 }
 
 std::optional<PatternSlip> find_slip(ConditionKind kind, std::string_view pattern) {
@@ -279,9 +297,11 @@ std::optional<PatternSlip> find_slip(ConditionKind kind, std::string_view patter
   const bool can_be_name = kind == ConditionKind::vm || (is_comm(kind) && !is_too_long);
   if (const auto regex = without_mark_of_regex(kind, pattern); regex.size() < pattern.size())
     return PatternSlip{!can_be_name, std::string(no_regex), {glob_of(trim(regex))}};
+  // Nobody's class of characters has the quotes of several words.
+  const bool is_quoted = pattern.find_first_of("\"'") != std::string_view::npos;
   if (std::vector<std::string> list = words_in_brackets(pattern); list.size() > 1)
-    return PatternSlip{true, "one pattern is one glob, and an array holds several",
-                       std::move(list)};
+    return PatternSlip{!can_be_one_character(kind) || is_quoted,
+                       "one pattern is one glob, and an array holds several", std::move(list)};
   if (auto unit = unit_with_blank(kind, pattern))
     return PatternSlip{true, "a unit has a '.' before its type", {*std::move(unit)}};
   if (std::vector<std::string> list = words_of_list(kind, pattern); list.size() > 1)

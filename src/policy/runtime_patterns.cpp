@@ -298,6 +298,32 @@ static Check check_word_of_machine(std::string_view text) {
   return std::nullopt;
 }
 
+// "web" of "qemu:///system/web"; "" if it is the connection alone.
+static std::string_view vm_of_uri(std::string_view uri) {
+  constexpr std::string_view sign = "://";
+  const std::string_view rest = uri.substr(uri.find(sign) + sign.size());
+  const std::string_view place = rest.substr(0, rest.find('?'));  // "?keyfile=/a" follows it
+  const std::string_view path = place.substr(std::min(place.find('/'), place.size()));
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const bool is_connection =
+      is_one_of(name, {"system", "session", "default"}) && path.rfind('/') == 0;
+  return is_connection || has_wildcard(name) ? "" : name;
+}
+
+// "web" of "machine-qemu\\x2d1\\x2dweb.scope", and of the same with '-' in place of systemd's
+// "\\x2d"; "" if it cannot be told.
+static std::string vm_of_scope(std::string_view text) {
+  if (const auto name = vm_of_cgroup(fmt::format("/machine.slice/{}/x", text))) return *name;
+  const std::string_view stem = text.substr(0, text.rfind(".scope"));
+  constexpr std::string_view begin = "machine-qemu-";
+  const size_t dash = stem.find('-', std::min(begin.size(), stem.size()));
+  if (stem.starts_with(begin) && dash != std::string_view::npos && !stem.contains('\\') &&
+      is_digits(stem.substr(begin.size(), dash - begin.size())))
+    return std::string(stem.substr(dash + 1));
+  const bool is_escaped = stem.contains('\\') || stem.starts_with("machine-");
+  return is_escaped ? "" : std::string(stem);
+}
+
 Check check_vm(std::string_view text) {
   const auto named = [&](std::string_view name, std::string_view why) {
     return never(text, why, name.empty() ? "" : write(name));
@@ -307,23 +333,12 @@ Check check_vm(std::string_view text) {
   if (text.starts_with('/') && text.ends_with(".xml"))
     return named(last_component(text.substr(0, text.size() - std::string_view(".xml").size())),
                  "it is the name that 'virsh list' shows");
-  if (text.contains("://")) return named(last_component(text), "it is the name alone");
+  if (text.contains("://")) return named(vm_of_uri(text), "it is the name alone");
   if (auto found = check_word_of_machine(text)) return found;
   if (text.contains('/'))
     return named({}, "it is the name of a virtual machine; 'cgroup' matches a path");
-  if (text.starts_with("machine-qemu") || text.ends_with(".scope")) {
-    if (const auto name = vm_of_cgroup(fmt::format("/machine.slice/{}/x", text)))
-      return named(*name, "it is the name that 'virsh list' shows");
-    const std::string_view stem = text.substr(0, text.rfind(".scope"));
-    const bool is_escaped = stem.contains('\\') || stem.starts_with("machine-");
-    // With '-' in place of systemd's "\\x2d".
-    constexpr std::string_view begin = "machine-qemu-";
-    const size_t dash = stem.find('-', std::min(begin.size(), stem.size()));
-    if (stem.starts_with(begin) && dash != std::string_view::npos && !stem.contains('\\') &&
-        is_digits(stem.substr(begin.size(), dash - begin.size())))
-      return named(stem.substr(dash + 1), "it is the name that 'virsh list' shows");
-    return named(is_escaped ? "" : stem, "it is the name that 'virsh list' shows");
-  }
+  if (text.starts_with("machine-qemu") || text.ends_with(".scope"))
+    return named(vm_of_scope(text), "it is the name that 'virsh list' shows");
   // As systemd writes what is between the dashes.
   if (text.contains("\\x"))
     if (const auto name =

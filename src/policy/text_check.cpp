@@ -40,6 +40,14 @@ std::string_view without_quotes(std::string_view text) {
   return is_quoted ? text.substr(1, text.size() - 2) : text;
 }
 
+// "\"b\"" of "\"b\" # the other".
+std::string_view without_comment(std::string_view value) {
+  const bool is_quoted = value.starts_with('"') || value.starts_with('\'');
+  const size_t close = is_quoted ? value.find(value.front(), 1) : std::string_view::npos;
+  const size_t from = close == std::string_view::npos ? 0 : close;
+  return trim(value.substr(0, value.find('#', from)));
+}
+
 // "[group.b]" of a second [[group]], which has name = "b" below it.
 std::string hint_for_array(std::string_view kind, std::string_view below) {
   if (!is_named_table(kind)) return {};
@@ -50,7 +58,7 @@ std::string hint_for_array(std::string_view kind, std::string_view below) {
     if (pair.starts_with('[') || ++count > most_lines) break;
     const size_t sign = std::min(pair.find('='), pair.size());
     const std::string_view name =
-        without_quotes(trim(pair.substr(std::min(sign + 1, pair.size()))));
+        without_quotes(without_comment(trim(pair.substr(std::min(sign + 1, pair.size())))));
     if (trim(pair.substr(0, sign)) == "name" && !name_problem(name))
       return fmt::format("write [{}.{}], without the line of 'name'", kind, toml_key(name));
   }

@@ -169,20 +169,19 @@ Check check_manager(std::string_view text) {
   return std::nullopt;
 }
 
-// Whether units of that name are most often those of a user's own service manager.
+// Whether units of that name are most often those of a user's own service manager. "app-web@1" may
+// be anybody's.
 bool is_of_user_manager(std::string_view unit) {
   if (is_one_of(unit, {"app.slice", "session.slice", "background.slice"})) return true;
   const auto begins_with = [unit](auto... words) { return (unit.starts_with(words) || ...); };
   if (unit.ends_with(".scope")) return begins_with("app-", "flatpak-", "vte-spawn-");
-  // Desktops have app-NAME@HEX.service; the names of their own programs have a '.'.
-  const size_t at = unit.find('@');
-  if (unit.starts_with("app-") && at != std::string_view::npos && unit.ends_with(".service"))
-    return unit.substr(0, at).contains('.') || unit.substr(at).starts_with("@autostart") ||
-           is_desktop_application(unit.substr(4, at - 4));
-  return unit.ends_with(".service") &&
-         begins_with("pipewire", "wireplumber", "pulseaudio", "plasma-", "org.gnome.Shell@",
-                     "gnome-terminal-", "gvfs-", "xdg-desktop-portal", "xdg-document-portal",
-                     "tracker-miner-", "at-spi-");
+  constexpr std::string_view type = ".service";
+  if (!unit.ends_with(type)) return false;
+  if (begins_with("org.gnome.", "app-org.gnome.", "app-org.kde.", "app-flatpak-")) return true;
+  const std::string_view name = unit.substr(0, unit.size() - type.size());
+  return (unit.starts_with("app-") && name.ends_with("@autostart")) ||
+         is_one_of(name, {"pipewire", "pipewire*", "pipewire-pulse", "wireplumber", "pulseaudio",
+                          "plasma-kwin_wayland", "plasma-kwin_x11", "plasma-plasmashell"});
 }
 
 // Units that only a user's own service manager makes, and a slice that nobody makes.
@@ -191,7 +190,8 @@ Check check_whose(ConditionKind kind, std::string_view unit, std::string_view te
     return never(text, "user_unit names a unit of a user's own service manager",
                  fmt::format("write unit = {}", rdtd::quoted(unit)));
   if (kind == ConditionKind::user_unit) return std::nullopt;
-  if (is_of_user_manager(unit))
+  // No process is in a template, whoever's it is.
+  if (is_of_user_manager(unit) && !unit.substr(0, unit.rfind('.')).ends_with('@'))
     return Finding{fmt::format("'{}' is most often a unit of a user's own service manager; 'unit' "
                                "is one of the system's",
                                text),

@@ -14,6 +14,12 @@ namespace rdtd {
 
 std::string named_ways_meant(std::string_view text) {
   std::string list(trim(text));
+  // "ways = 4" is a number of them.
+  if (list.starts_with('=')) {
+    list = trim(std::string_view(list).substr(1));
+    if (const auto count = parse_unsigned<unsigned>(list); count && *count > 0 && *count <= 32)
+      return fmt::format("{} way{}", *count, *count == 1 ? "" : "s");
+  }
   constexpr std::string_view brackets = "[](){}", digits = "0123456789";
   const bool is_interval = list.find_first_of(brackets) != std::string::npos;
   std::erase_if(list, [&](char c) { return brackets.contains(c); });
@@ -56,7 +62,8 @@ std::optional<std::string> numbered_ways_meant(std::string_view text) {
   constexpr std::string_view signs = "0123456789- ";
   if (!text.ends_with(unit) || text.size() > longest_list) return std::nullopt;
   const std::string_view list = trim(text.substr(0, text.size() - unit.size()));
-  if (list.find_first_not_of(signs) != std::string_view::npos || !list.contains('-'))
+  if (list.find_first_not_of(signs) != std::string_view::npos || !list.contains('-') ||
+      list.starts_with('-') || list.ends_with('-'))
     return std::nullopt;
   std::string named = named_ways_meant(list);
   return parse_cache_amount(named) &&

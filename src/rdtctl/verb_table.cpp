@@ -70,22 +70,22 @@ void VerbTable::add_groups() {
       show.add_option("GROUP", given_.group, "Its name; 'default' is the group of the root");
   refuse_empty(*group->required());
 
-  CLI::App& top = add("top", "Show the usage of cache and bandwidth, refreshed until q is pressed",
-                      "rdtctl top --sort total", [&] { return verbs::top(context_, given_.top); });
-  add_interval(top);
-  auto* sort = top.add_option("--sort", given_.top.sort,
-                              "Sort by group, domain, tasks, occupancy (default), total or local");
+  CLI::App& view = add("top", "Show the usage of cache and bandwidth, refreshed until q is pressed",
+                       "rdtctl top --sort total", [&] { return verbs::top(context_, given_.top); });
+  add_interval(view);
+  auto* sort = view.add_option("--sort", given_.top.sort,
+                               "Sort by group, domain, tasks, occupancy (default), total or local");
   allow_only(*sort->type_name("COLUMN"), verbs::top_columns());
   auto* tables =
-      top.add_option("-n", given_.top.tables, "Print so many tables, one after the other");
+      view.add_option("-n", given_.top.tables, "Print so many tables, one after the other");
   allow_numbers(*tables->type_name("NUMBER"), 1, 1e9);
-  top.add_flag_callback(
+  view.add_flag_callback(
       "-b",
       [&] {
         if (given_.top.tables == 0) given_.top.tables = UINT_MAX;
       },
       "Print tables until interrupted");
-  auto* play = top.add_option("--play", given_.top.play, "Show what a file of record has");
+  auto* play = view.add_option("--play", given_.top.play, "Show what a file of record has");
   refuse_empty(*play->type_name("FILE"));
 
   CLI::App& events =

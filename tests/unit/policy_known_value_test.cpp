@@ -284,6 +284,58 @@ constexpr PolicyAndErrors guesses_with_values[] = {
      "    2 | l3 = \"4-7 ways\"\n"
      "      |      ^~~~~~~~~~ write \"ways 4-7\" for exactly these ways, or \"4..7 ways\" for a "
      "number between\n"},
+    {"[group.a]\n"
+     "mb = \"0,500 GB/s\"\n",
+     "p.toml:2:6: error: '0,500 GB/s' is not a bandwidth\n"
+     "    2 | mb = \"0,500 GB/s\"\n"
+     "      |      ^~~~~~~~~~~~ write \"0.5 GB/s\"\n"},
+    {"[group.a]\n"
+     "mb = \"1,500 GB/s\"\n",
+     "p.toml:2:6: error: '1,500 GB/s' is not a bandwidth\n"
+     "    2 | mb = \"1,500 GB/s\"\n"
+     "      |      ^~~~~~~~~~~~ write \"1.5 GB/s\"\n"},
+    {"[group.a]\n"
+     "l3 = \"4-ways\"\n",
+     "p.toml:2:6: error: '4-ways' is not a cache amount\n"
+     "    2 | l3 = \"4-ways\"\n"
+     "      |      ^~~~~~~~ write \"4 ways\"\n"},
+    {"[group.a]\n"
+     "l3 = \"ways = 4\"\n",
+     "p.toml:2:6: error: 'ways = 4' is not a range of the ways 0 to 31\n"
+     "    2 | l3 = \"ways = 4\"\n"
+     "      |      ^~~~~~~~~~ write \"4 ways\"\n"},
+    {"[group.a]\n"
+     "l3 = \"-2 ways\"\n",
+     "p.toml:2:6: error: '-2 ways' is not a cache amount\n"
+     "    2 | l3 = \"-2 ways\"\n"
+     "      |      ^~~~~~~~~ a number of ways is whole: write \"2 ways\"\n"},
+    {"[group.a]\n"
+     "l3 = { \"cache_id 1\" = \"4 ways\", \"L3 cache 2\" = \"4 ways\" }\n",
+     "p.toml:2:8: error: 'cache_id 1' is not a list of domains: 'cache_id 1' is not a number\n"
+     "    2 | l3 = { \"cache_id 1\" = \"4 ways\", \"L3 cache 2\" = \"4 ways\" }\n"
+     "      |        ^~~~~~~~~~~~ write \"1\"\n"
+     "p.toml:2:33: error: 'L3 cache 2' is not a list of domains: 'L3 cache 2' is not a number\n"
+     "    2 | l3 = { \"cache_id 1\" = \"4 ways\", \"L3 cache 2\" = \"4 ways\" }\n"
+     "      |                                 ^~~~~~~~~~~~ write \"2\"\n"},
+    {"[group.a]\n"
+     "mb = { \"domain_id 1\" = \"50%\", \"smba 2\" = \"50%\", \"#3\" = \"50%\" }\n",
+     "p.toml:2:8: error: 'domain_id 1' is not a list of domains: 'domain_id 1' is not a number\n"
+     "    2 | mb = { \"domain_id 1\" = \"50%\", \"smba 2\" = \"50%\", \"#3\" = \"50%\" }\n"
+     "      |        ^~~~~~~~~~~~~ write \"1\"\n"
+     "p.toml:2:31: error: 'smba 2' is not a list of domains: 'smba 2' is not a number\n"
+     "    2 | mb = { \"domain_id 1\" = \"50%\", \"smba 2\" = \"50%\", \"#3\" = \"50%\" }\n"
+     "      |                               ^~~~~~~~ write \"2\"\n"
+     "p.toml:2:49: error: '#3' is not a list of domains: '#3' is not a number\n"
+     "    2 | mb = { \"domain_id 1\" = \"50%\", \"smba 2\" = \"50%\", \"#3\" = \"50%\" }\n"
+     "      |                                                 ^~~~ write \"3\"\n"},
+    {"[group.a]\n"
+     "l3 = { \"=1\" = \"4 ways\", \"cache_id2\" = \"4 ways\" }\n",
+     "p.toml:2:8: error: '=1' is not a list of domains: '=1' is not a number\n"
+     "    2 | l3 = { \"=1\" = \"4 ways\", \"cache_id2\" = \"4 ways\" }\n"
+     "      |        ^~~~ write \"1\"\n"
+     "p.toml:2:25: error: 'cache_id2' is not a list of domains: 'cache_id2' is not a number\n"
+     "    2 | l3 = { \"=1\" = \"4 ways\", \"cache_id2\" = \"4 ways\" }\n"
+     "      |                         ^~~~~~~~~~~ write \"2\"\n"},
 };
 
 TEST(PolicyKnownValue, Findings) { expect_errors(guesses_with_values); }

@@ -81,10 +81,10 @@ constexpr PolicyAndErrors guesses_and_texts[] = {
      "[[rule]]\n"
      "group = \"a\"\n"
      "name = \"[rsync, cp]\"\n",
-     "p.toml:5:8: error: '[rsync, cp]' can never match: one pattern is one glob, and an array "
-     "holds several\n"
+     "p.toml:5:8: warning: '[rsync, cp]' is one of the characters in the brackets; ps has a kernel "
+     "thread in brackets\n"
      "    5 | name = \"[rsync, cp]\"\n"
-     "      |        ^~~~~~~~~~~~~ write [\"rsync\", \"cp\"]\n"},
+     "      |        ^~~~~~~~~~~~~ write \"rsync, cp\"\n"},
     {"[group.a]\n"
      "l3 = \"4 ways\"\n"
      "[[rule]]\n"
@@ -272,6 +272,40 @@ constexpr PolicyAndErrors guesses_and_texts[] = {
      "p.toml:5:1: error: 'unit' must be a string or an array of strings, not a table\n"
      "    5 | unit.value = \"x\"\n"
      "      | ^~~~ write unit = \"x\"\n"},
+    {"[group.a]\n"
+     "l3 = \"4 ways\"\n"
+     "[[rule]]\n"
+     "group = \"a\"\n"
+     "thread = \"[rsync,cp]\"\n",
+     "p.toml:5:10: warning: '[rsync,cp]' is one of the characters in the brackets; ps has a kernel "
+     "thread in brackets\n"
+     "    5 | thread = \"[rsync,cp]\"\n"
+     "      |          ^~~~~~~~~~~~ write \"rsync,cp\"\n"},
+    {"[group.a]\n"
+     "l3 = \"4 ways\"\n"
+     "[[rule]]\n"
+     "group = \"a\"\n"
+     "vm = [\"qemu:///system\", \"qemu:///session\", \"a://\", \"xen:///x/*\"]\n",
+     "p.toml:5:7: error: 'qemu:///system' can never match: it is the name alone\n"
+     "    5 | vm = [\"qemu:///system\", \"qemu:///session\", \"a://\", \"xen:///x/*\"]\n"
+     "      |       ^~~~~~~~~~~~~~~~\n"
+     "p.toml:5:25: error: 'qemu:///session' can never match: it is the name alone\n"
+     "    5 | vm = [\"qemu:///system\", \"qemu:///session\", \"a://\", \"xen:///x/*\"]\n"
+     "      |                         ^~~~~~~~~~~~~~~~~\n"
+     "p.toml:5:44: error: 'a://' can never match: it is the name alone\n"
+     "    5 | vm = [\"qemu:///system\", \"qemu:///session\", \"a://\", \"xen:///x/*\"]\n"
+     "      |                                            ^~~~~~\n"
+     "p.toml:5:52: error: 'xen:///x/*' can never match: it is the name alone\n"
+     "    5 | vm = [\"qemu:///system\", \"qemu:///session\", \"a://\", \"xen:///x/*\"]\n"
+     "      |                                                    ^~~~~~~~~~~~\n"},
+    {"[group.a]\n"
+     "l3 = \"4 ways\"\n"
+     "[[rule]]\n"
+     "group = \"a\"\n"
+     "vm = \"qemu:///system?x=/a\"\n",
+     "p.toml:5:6: error: 'qemu:///system?x=/a' can never match: it is the name alone\n"
+     "    5 | vm = \"qemu:///system?x=/a\"\n"
+     "      |      ^~~~~~~~~~~~~~~~~~~~~\n"},
 };
 
 TEST(PolicyOneCure, Findings) { expect_errors(guesses_and_texts); }
