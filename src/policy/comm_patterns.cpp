@@ -221,7 +221,7 @@ Check check_comm(std::string_view text, bool of_thread) {
     return Finding{fmt::format("'{}' {} with a blank, which few names do", text,
                                text.starts_with(' ') ? "begins" : "ends"),
                    write(bare), false};
-  if (is_in_brackets(text))
+  if (is_in_brackets(text) && !text.contains(','))
     return Finding{
         fmt::format("'{}' is one of the characters in the brackets; ps has a kernel thread in "
                     "brackets",

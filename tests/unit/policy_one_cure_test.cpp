@@ -81,10 +81,10 @@ constexpr PolicyAndErrors guesses_and_texts[] = {
      "[[rule]]\n"
      "group = \"a\"\n"
      "name = \"[rsync, cp]\"\n",
-     "p.toml:5:8: warning: '[rsync, cp]' is one of the characters in the brackets; ps has a kernel "
-     "thread in brackets\n"
+     "p.toml:5:8: warning: '[rsync, cp]' may not match what it was meant for: one pattern is one "
+     "glob, and an array holds several\n"
      "    5 | name = \"[rsync, cp]\"\n"
-     "      |        ^~~~~~~~~~~~~ write \"rsync, cp\"\n"},
+     "      |        ^~~~~~~~~~~~~ write [\"rsync\", \"cp\"]\n"},
     {"[group.a]\n"
      "l3 = \"4 ways\"\n"
      "[[rule]]\n"
@@ -277,10 +277,10 @@ constexpr PolicyAndErrors guesses_and_texts[] = {
      "[[rule]]\n"
      "group = \"a\"\n"
      "thread = \"[rsync,cp]\"\n",
-     "p.toml:5:10: warning: '[rsync,cp]' is one of the characters in the brackets; ps has a kernel "
-     "thread in brackets\n"
+     "p.toml:5:10: warning: '[rsync,cp]' may not match what it was meant for: one pattern is one "
+     "glob, and an array holds several\n"
      "    5 | thread = \"[rsync,cp]\"\n"
-     "      |          ^~~~~~~~~~~~ write \"rsync,cp\"\n"},
+     "      |          ^~~~~~~~~~~~ write [\"rsync\", \"cp\"]\n"},
     {"[group.a]\n"
      "l3 = \"4 ways\"\n"
      "[[rule]]\n"
