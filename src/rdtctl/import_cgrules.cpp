@@ -46,8 +46,8 @@ Words rule_words(std::string_view line) {
   return out;
 }
 
-// libcgroup takes any '#' for the begin of a comment.
-std::string_view without_comment(std::string_view line) {
+// Without its comment: libcgroup takes any '#' for the begin of one.
+std::string_view rule_of_line(std::string_view line) {
   return trim(line.substr(0, line.find('#')));
 }
 
@@ -156,7 +156,7 @@ std::optional<std::string> CgrulesImport::add(const Words& words, std::string_vi
 ImportedText CgrulesImport::run(std::string_view text) {
   for (const std::string_view line : split(text, '\n')) {
     number_++;
-    const std::string_view content = without_comment(line);
+    const std::string_view content = rule_of_line(line);
     if (content.empty()) continue;
     if (auto error = add(rule_words(content), line)) return std::unexpected(std::move(*error));
   }
@@ -254,7 +254,7 @@ ImportedText import_foreign(std::string_view text) {
     const std::string_view content = trim(line);
     if (content.empty() || content.starts_with('#')) continue;
     const Words words = rule_words(content);
-    const Words of_rule = rule_words(without_comment(line));
+    const Words of_rule = rule_words(rule_of_line(line));
     // YAML begins with a key.
     if (content == "---" || content.starts_with("apiVersion:") ||
         (words.size() == 1 && content.ends_with(':')) ||
