@@ -311,7 +311,7 @@ static std::string_view vm_of_uri(std::string_view uri) {
 }
 
 // "web" of "machine-qemu\\x2d1\\x2dweb.scope", and of the same with '-' in place of systemd's
-// "\\x2d"; "" if it cannot be told.
+// "\\x2d"; "" of another text.
 static std::string vm_of_scope(std::string_view text) {
   if (const auto name = vm_of_cgroup(fmt::format("/machine.slice/{}/x", text))) return *name;
   const std::string_view stem = text.substr(0, text.rfind(".scope"));

@@ -55,6 +55,7 @@ class TextScanner {
   bool scan_value(Node node, unsigned depth);
   bool scan_array(unsigned depth);
   bool scan_inline_table(Node node, unsigned depth);
+  [[nodiscard]] std::string hint_of_unquoted_array() const;
   bool scan_plain(unsigned depth);
   bool scan_string();
   bool scan_multi_line_string(std::string_view quotes);

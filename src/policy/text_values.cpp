@@ -88,6 +88,13 @@ bool TextScanner::scan_inline_table(Node node, unsigned depth) {
 }
 
 // A value without quotes or brackets.
+// All words of an array on this line.
+std::string TextScanner::hint_of_unquoted_array() const {
+  const size_t open = text_.find('[', place_.line_start), close = text_.rfind(']', end_of_line());
+  if (open >= place_.at || close == std::string_view::npos || close <= place_.at) return {};
+  return list_hint(key_, fmt::format("({})", text_.substr(open + 1, close - open - 1)));
+}
+
 bool TextScanner::scan_plain(unsigned depth) {
   const std::string_view ends = depth == 0 ? "#\r\n" : "#,]}\r\n";
   const size_t end = std::min(text_.find_first_of(ends, place_.at), text_.size());
@@ -140,12 +147,7 @@ bool TextScanner::scan_plain(unsigned depth) {
     if (lower(value) == nothing || value == "None")
       return fail(place_.at, place_.at + value.size(), fmt::format("'{}' is not a value", value),
                   "without a value, leave the key out");
-  // Of an array on this line, all its words.
-  const size_t open = text_.find('[', place_.line_start), close = text_.rfind(']', end_of_line());
-  std::string all =
-      open < place_.at && close != text_.npos && close > place_.at
-          ? list_hint(key_, fmt::format("({})", text_.substr(open + 1, close - open - 1)))
-          : "";
+  std::string all = hint_of_unquoted_array();
   return fail(place_.at, place_.at + value.size(), fmt::format("'{}' is not in quotes", value),
               all.empty() ? value_hint(key_, value) : std::move(all));
 }

@@ -190,7 +190,7 @@ Check check_whose(ConditionKind kind, std::string_view unit, std::string_view te
     return never(text, "user_unit names a unit of a user's own service manager",
                  fmt::format("write unit = {}", rdtd::quoted(unit)));
   if (kind == ConditionKind::user_unit) return std::nullopt;
-  // No process is in a template, whoever's it is.
+  // No process is in a template, of the system or of a user.
   if (is_of_user_manager(unit) && !unit.substr(0, unit.rfind('.')).ends_with('@'))
     return Finding{fmt::format("'{}' is most often a unit of a user's own service manager; 'unit' "
                                "is one of the system's",

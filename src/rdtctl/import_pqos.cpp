@@ -34,6 +34,9 @@ std::string group_of(unsigned number) {
   return number == 0 ? "default" : fmt::format("COS{}", number);
 }
 
+// Short texts name many CPUs and domains; no script names so many.
+constexpr size_t most_named = 1'000'000;
+
 class PqosImport {
  public:
   ImportedText run(std::string_view text);
@@ -63,7 +66,7 @@ class PqosImport {
     unsigned number = 0, line = 1;
   };
   std::map<unsigned, Assigned> class_of_;  // by CPU: the last one that it was given to
-  size_t named_cpus_ = 0;
+  size_t named_ = 0;                       // CPUs and domains
   unsigned line_ = 1;
   bool counts_rates_ = false;   // of the bandwidths: not percentages
   bool reset_pending_ = false;  // by -R: what is defined after it is all
@@ -119,6 +122,9 @@ std::optional<std::string> PqosImport::define(std::string_view text) {
     const auto one = pqos::parse_class(part);
     const auto value = one ? pqos::parse_number(one->value) : std::nullopt;
     if (!value || *value == 0 || (!is_cache && !one->half.empty())) return not_pqos(text, true);
+    // For each of the classes.
+    if (named_ += domains->size(); named_ > most_named)
+      return "it names domains more often than a machine has any";
     const std::string amount = pqos::amount_of(entry->what, *value);
     if (!(is_cache ? parse_cache_amount(amount) : parse_bandwidth_amount(amount)))
       return not_pqos(text, true);
@@ -163,9 +169,7 @@ std::optional<std::string> PqosImport::assign(std::string_view text) {
     const auto list = pqos::canonical_list(one->value);
     const auto cpus = list ? parse_cpu_list(*list) : std::nullopt;
     if (!cpus || cpus->empty()) return not_pqos(text, false);
-    // Short texts name many CPUs; no script names so many.
-    constexpr size_t most_named = 1'000'000;
-    if (named_cpus_ += cpus->size(); named_cpus_ > most_named)
+    if (named_ += cpus->size(); named_ > most_named)
       return "it assigns CPUs more often than a machine has any";
     give(*cpus, one->number);
   } else {

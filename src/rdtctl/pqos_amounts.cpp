@@ -32,64 +32,69 @@ std::string as_rate(const std::string& amount) {
 
 }  // namespace
 
-// Those that are not named otherwise keep what they have.
-std::vector<std::string> Amounts::take_away(ByDomains& from, const std::string& key,
-                                            const CpuSet& domains, const Amount& by) {
-  std::vector<std::string> replaced;
-  ByDomains kept;
-  for (auto& [where, amount] : from) {
-    const CpuSet left = domains.empty() ? CpuSet{} : without(where, domains);
-    const bool is_touched = domains.empty() || left.size() != where.size();
-    if (is_touched && amount.text != by.text && amount.line != by.line)
-      replaced.push_back(fmt::format("{} = {}", key, toml_string(amount.text)));
-    if (!is_touched || !left.empty()) kept.emplace(left, std::move(amount));
+void Amounts::set_own(ByDomains& of, const std::string& key, const CpuSet& domains,
+                      const Amount& amount, Replaced& replaced) {
+  const auto note = [&](const Amount& old) {
+    if (old.text != amount.text && old.line != amount.line)
+      replaced.insert(fmt::format("{} = {}", key, toml_string(old.text)));
+  };
+  if (domains.empty()) {
+    if (of.others) note(*of.others);
+    for (const auto& [domain, old] : of.named) note(old);
+    of = {.others = amount, .named = {}};
   }
-  from = std::move(kept);
-  return replaced;
+  for (const unsigned domain : domains) {
+    const auto [at, is_new] = of.named.emplace(domain, amount);
+    if (!is_new) note(at->second);
+    at->second = amount;
+  }
 }
 
-std::vector<std::string> Amounts::set(const std::string& key, const std::string& half,
-                                      const CpuSet& domains, const std::string& amount,
-                                      unsigned line) {
-  const Amount by{amount, line};
-  ByDomains& own = by_key_[key + half];
-  std::vector<std::string> replaced = take_away(own, key + half, domains, by);
-  own[domains] = by;
+std::set<std::string> Amounts::set(const std::string& key, const std::string& half,
+                                   const CpuSet& domains, const std::string& amount,
+                                   unsigned line) {
+  Replaced replaced;
+  set_own(by_key_[key + half], key + half, domains, {amount, line}, replaced);
   if (!half.empty()) return replaced;
+  // Of a whole cache, it counts in place of those of its halves.
   for (const char* name : {"code", "data"}) {
     const auto of = by_key_.find(key + name);
     if (of == by_key_.end()) continue;
-    for (std::string& text : take_away(of->second, of->first, domains, by))
-      replaced.push_back(std::move(text));
-    if (of->second.contains({}))
-      of->second[domains] = by;  // else that of all other domains would count for these
-    if (of->second.empty()) by_key_.erase(of);
+    set_own(of->second, of->first, domains, {amount, line}, replaced);
+    if (domains.empty()) by_key_.erase(of);
   }
   return replaced;
 }
 
 bool Amounts::has_rates() const {
   const auto mb = by_key_.find("mb");
-  return by_key_.contains("smba") ||
-         (mb != by_key_.end() && std::ranges::any_of(mb->second, [](const auto& one) {
-            return one.second.text.ends_with("GB/s");
-          }));
+  if (by_key_.contains("smba")) return true;
+  if (mb == by_key_.end()) return false;
+  const auto is_rate = [](const Amount& amount) { return amount.text.ends_with("GB/s"); };
+  const auto& [others, named] = mb->second;
+  return (others && is_rate(*others)) ||
+         std::ranges::any_of(named, [&](const auto& one) { return is_rate(one.second); });
 }
 
 void Amounts::make_rates() {
-  if (const auto mb = by_key_.find("mb"); mb != by_key_.end())
-    for (auto& [domains, amount] : mb->second) amount.text = as_rate(amount.text);
+  const auto mb = by_key_.find("mb");
+  if (mb == by_key_.end()) return;
+  if (auto& others = mb->second.others) others->text = as_rate(others->text);
+  for (auto& [domain, amount] : mb->second.named) amount.text = as_rate(amount.text);
 }
 
 std::string Amounts::text(bool may_be_rates) const {
   std::string out;
   for (const auto& [key, by_domains] : by_key_) {
+    std::map<std::string, CpuSet> domains;  // by amount
+    for (const auto& [domain, amount] : by_domains.named) domains[amount.text].insert(domain);
     Texts texts, rates;
-    for (const auto& [domains, amount] : by_domains) {
-      const std::string where = domains.empty() ? "*" : format_cpu_list(domains);
-      texts[where] = amount.text;
-      rates[where] = as_rate(amount.text);
-    }
+    const auto add = [&](const std::string& where, const std::string& amount) {
+      texts[where] = amount;
+      rates[where] = as_rate(amount);
+    };
+    for (const auto& [amount, list] : domains) add(format_cpu_list(list), amount);
+    if (by_domains.others) add("*", by_domains.others->text);
     out += fmt::format("{} = {}\n", key, value_of(texts));
     if (key == "mb" && may_be_rates && rates != texts)
       out += fmt::format("# On AMD, where pqos counts in 1/8 GB/s: mb = {}\n", value_of(rates));

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
-#include <vector>
 
 #include "rdtd/model/cpu_list.hpp"
 
@@ -14,8 +15,8 @@ class Amounts {
  public:
   // For these domains; for all if there are none. `half`: "code", "data", or "" for all of a cache.
   // Returns the amounts of other lines that it replaces: "l3 = \"0xf\"".
-  std::vector<std::string> set(const std::string& key, const std::string& half,
-                               const CpuSet& domains, const std::string& amount, unsigned line);
+  std::set<std::string> set(const std::string& key, const std::string& half, const CpuSet& domains,
+                            const std::string& amount, unsigned line);
 
   // Whether one cannot be a percentage, so that the machine counts rates.
   [[nodiscard]] bool has_rates() const;
@@ -29,9 +30,13 @@ class Amounts {
     std::string text;
     unsigned line = 1;
   };
-  using ByDomains = std::map<CpuSet, Amount>;  // an empty set: all that no other one has
-  static std::vector<std::string> take_away(ByDomains& from, const std::string& key,
-                                            const CpuSet& domains, const Amount& by);
+  struct ByDomains {
+    std::optional<Amount> others;  // of all domains that `named` does not have
+    std::map<unsigned, Amount> named;
+  };
+  using Replaced = std::set<std::string>;
+  static void set_own(ByDomains& of, const std::string& key, const CpuSet& domains,
+                      const Amount& amount, Replaced& replaced);
 
   std::map<std::string, ByDomains> by_key_;
 };

@@ -115,8 +115,8 @@ class RuleSet {
   [[nodiscard]] bool decides_as(const RuleSet& other) const;
 
  private:
-  // Many rules have one condition of one pattern: arrays for the whole set take a third less memory
-  // than arrays for each rule.
+  // Many rules have one condition of one pattern: arrays for the whole set take less memory than
+  // arrays for each rule.
   struct StoredCondition {
     ConditionKind kind = ConditionKind::name;
     Stretch patterns;
