@@ -27,7 +27,7 @@ constexpr const char* docker_directory = "var/lib/docker/containers";
 constexpr std::pair<const char*, const char*> storages[] = {
     {"var/lib/containers/storage", "containers.json"},
     {"run/containers/storage", "volatile-containers.json"}};
-constexpr std::chrono::milliseconds first_try{50};
+constexpr std::chrono::milliseconds first_try{50}, longest_pause{6400};
 // More containers than a machine has. Only names of these are looked for.
 constexpr size_t most_unknown = 10'000;
 
@@ -199,7 +199,8 @@ Containers::Refreshed Containers::refresh() {
   if (pods != pods_ || containers != containers_) changes_++;
   pods_.swap(pods);
   containers_.swap(containers);
-  if (const int tries = count_tries(); tries < max_tries) out.again_in = first_try * (1 << tries);
+  if (const int tries = count_tries(); tries < max_tries)
+    out.again_in = std::min(first_try * (1 << tries), longest_pause);
   return out;
 }
 

@@ -26,6 +26,16 @@ const Thread* find_thread(const ProcessState& process, pid_t tid) {
   return thread == process.threads.end() ? nullptr : &*thread;
 }
 
+// The process that a thread belongs to; most often that of its number.
+auto find_process(auto& processes, pid_t tid) -> decltype(&processes.begin()->second) {
+  if (const auto named = processes.find(tid);
+      named != processes.end() && find_thread(named->second, tid) != nullptr)
+    return &named->second;
+  for (auto& [pid, process] : processes)
+    if (find_thread(process, tid) != nullptr) return &process;
+  return nullptr;
+}
+
 }  // namespace
 
 // What open() returns: a thread by its serial number.
@@ -156,9 +166,8 @@ Result<std::unique_ptr<proc::Process>> Processes::open(pid_t pid) const {
   const std::lock_guard guard(kernel_.mutex);
   const auto failure = calls.begin("open", std::to_string(pid));
   if (failure) return std::unexpected(Error{"open", path_of(pid), failure->code, {}});
-  for (const auto& [id, process] : processes_)
-    if (const Thread* thread = find_thread(process, pid))
-      return std::make_unique<Opened>(*this, pid, thread->serial);
+  if (const ProcessState* process = find_process(processes_, pid))
+    return std::make_unique<Opened>(*this, pid, find_thread(*process, pid)->serial);
   return std::unexpected(Error{"open", path_of(pid), ENOENT, {}});
 }
 
@@ -166,8 +175,7 @@ Result<pid_t> Processes::process_of(pid_t tid) const {
   const std::lock_guard guard(kernel_.mutex);
   if (const auto failure = calls.begin("process_of", std::to_string(tid)))
     return std::unexpected(Error{"list", path_of(tid), failure->code, {}});
-  for (const auto& [id, process] : processes_)
-    if (find_thread(process, tid) != nullptr) return process.pid;
+  if (const ProcessState* process = find_process(processes_, tid)) return process->pid;
   return std::unexpected(Error{"list", path_of(tid), ENOENT, {}});
 }
 
@@ -190,18 +198,11 @@ Result<std::vector<pid_t>> Processes::list() const {
   return pids;
 }
 
-ProcessState* Processes::find(pid_t tid) {
-  for (auto& [pid, process] : processes_)
-    if (find_thread(process, tid) != nullptr) return &process;
-  return nullptr;
-}
+ProcessState* Processes::find(pid_t tid) { return find_process(processes_, tid); }
 
 const ProcessState* Processes::find_alive(pid_t tid, uint64_t serial) const {
-  for (const auto& [pid, process] : processes_) {
-    const Thread* thread = find_thread(process, tid);
-    if (thread != nullptr && thread->serial == serial) return &process;
-  }
-  return nullptr;
+  const ProcessState* process = find_process(processes_, tid);
+  return process != nullptr && find_thread(*process, tid)->serial == serial ? process : nullptr;
 }
 
 pid_t Processes::take_pid() {

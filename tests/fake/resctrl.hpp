@@ -154,7 +154,8 @@ class Resctrl {
   // Paths (tree.cpp).
   [[nodiscard]] Answer<Node> resolve(std::string_view path);
   [[nodiscard]] Answer<Node> resolve_info(const std::vector<std::string_view>& parts);
-  [[nodiscard]] std::map<std::string, std::string> info_files() const;
+  // At least those in this directory of info/, "L3"; empty: all.
+  [[nodiscard]] std::map<std::string, std::string> info_files(std::string_view only = "") const;
   static void add_control_files(const Resource& resource, const Control& control,
                                 std::map<std::string, std::string>& files);
   [[nodiscard]] std::vector<std::string> files_of(const Node& node) const;

@@ -88,7 +88,8 @@ void Resctrl::add_control_files(const Resource& resource, const Control& control
   add(plain + "min_bandwidth", control.min_bandwidth);
 }
 
-std::map<std::string, std::string> Resctrl::info_files() const {
+std::map<std::string, std::string> Resctrl::info_files(std::string_view only) const {
+  const auto is_wanted = [&](std::string_view part) { return only.empty() || part == only; };
   std::map<std::string, std::string> files = machine.more_info;
   files["last_cmd_status"] = status.text();
   for (const auto& [resource, control] : machine.controls) {
@@ -96,6 +97,7 @@ std::map<std::string, std::string> Resctrl::info_files() const {
       add_control_files(resource, control, files);
       continue;
     }
+    if (!is_wanted(to_string(resource))) continue;
     const std::string directory = std::string(to_string(resource)) + "/";
     const auto add = [&](const char* name, const auto& value) {
       files[directory + name] = fmt::format("{}\n", value);
@@ -117,7 +119,7 @@ std::map<std::string, std::string> Resctrl::info_files() const {
       add("delay_linear", control.delay_linear ? 1 : 0);
     }
   }
-  if (monitors()) {
+  if (monitors() && is_wanted("L3_MON")) {
     files["L3_MON/num_rmids"] = fmt::format("{}\n", machine.num_rmids);
     files["L3_MON/mon_features"] = join(machine.mon_features, "\n") + "\n";
     add_assignment_files(files);
@@ -130,7 +132,7 @@ Answer<Resctrl::Node> Resctrl::resolve_info(const std::vector<std::string_view>&
   for (const std::string_view part : std::span(parts).subspan(1))
     name += (name.empty() ? "" : "/") + std::string(part);
   if (name.empty()) return Node{.kind = Node::Kind::info};
-  const auto files = info_files();
+  const auto files = info_files(parts[1]);
   if (const auto file = files.find(name); file != files.end())
     return Node{.kind = Node::Kind::info_file, .name = name, .text = file->second};
   for (const auto& [file, text] : files) {

@@ -83,8 +83,15 @@ TEST_F(ContainersTest, AnUnknownOneIsLookedForAgain) {
 TEST_F(ContainersTest, TheSearchEnds) {
   (void)container(of_docker('1'));
   int tries = 1;
-  while (containers->refresh().again_in.count() > 0) tries++;
+  std::chrono::milliseconds longest{0}, sum{0};
+  for (auto pause = containers->refresh().again_in; pause.count() > 0; tries++) {
+    longest = std::max(longest, pause);
+    sum += pause;
+    pause = containers->refresh().again_in;
+  }
   EXPECT_EQ(tries, Containers::max_tries);
+  EXPECT_EQ(longest, std::chrono::milliseconds(6400));
+  EXPECT_EQ(sum, std::chrono::milliseconds(89'500));
   (void)container(of_docker('1'));
   EXPECT_FALSE(wanted());
   // The next container is looked for all the same.

@@ -47,11 +47,11 @@ class FixedTexts final : public resctrl::Filesystem {
     const std::string prefix = directory.empty() ? "" : directory + "/";
     lists_++;
     std::map<std::string, bool> names;
-    for (const auto& [file, text] : files_)
-      if (file.starts_with(prefix)) {
-        const std::string rest = file.substr(prefix.size());
-        names[rest.substr(0, rest.find('/'))] = rest.contains('/');
-      }
+    for (auto file = files_.lower_bound(prefix);
+         file != files_.end() && file->first.starts_with(prefix); ++file) {
+      const std::string rest = file->first.substr(prefix.size());
+      names[rest.substr(0, rest.find('/'))] = rest.contains('/');
+    }
     if (names.empty()) return std::unexpected(Error{"open", path_ + "/" + directory, ENOENT, {}});
     std::vector<Entry> out;
     for (const auto& [name, is_directory] : names)

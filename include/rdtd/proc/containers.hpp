@@ -30,9 +30,9 @@ namespace rdtd::proc {
 
 class Containers {
  public:
-  // How often a container that has no name yet is looked for; then only a refresh that somebody
-  // else wants finds its name.
-  static constexpr int max_tries = 7;
+  // How often a container that has no name yet is looked for, within 90 s: a kubelet on a busy node
+  // is slow. Then only a refresh that somebody else wants finds its name.
+  static constexpr int max_tries = 20;
 
   // `root`: of the file system, "/". Fails if there can be no more descriptors.
   [[nodiscard]] static Result<std::unique_ptr<Containers>> make(Directory root);
