@@ -156,6 +156,26 @@ std::string in_smaller_unit(const std::string& number, unsigned factor, std::str
   return count ? fmt::format("{} {}", uint64_t{*count} * factor, unit) : number;
 }
 
+// "ways 4-7" of "w4-7" and "bits 4-7", "0xf0" of "mask 0xf0".
+std::optional<std::string> named_ways(std::string_view text) {
+  const auto is_digit = [&](size_t at) {
+    return at < text.size() && text[at] >= '0' && text[at] <= '9';
+  };
+  // "w4" may be a number of ways.
+  if (text.starts_with('w') && is_digit(1) && text.contains('-'))
+    return fmt::format("ways {}", text.substr(1));
+  for (const std::string_view word : {"bits ", "bit "})
+    if (text.starts_with(word) && is_digit(word.size()))
+      return fmt::format("ways {}", text.substr(word.size()));
+  constexpr size_t longest_sign = 3;  // " = "
+  for (const std::string_view word : {"mask", "cbm", "bitmask"}) {
+    const size_t at = text.find("0x");
+    if (text.starts_with(word) && at <= word.size() + longest_sign)
+      return std::string(text.substr(at));
+  }
+  return std::nullopt;
+}
+
 std::string cache_candidate(std::string_view text) {
   // Of a range, a group gets the upper end: with "..all" that would be the whole cache.
   if (const auto least = least_meant(text)) return cache_candidate(*least);
@@ -176,6 +196,7 @@ std::string cache_candidate(std::string_view text) {
     if (const size_t to = ways.find(" to "); to != std::string::npos) ways.replace(to, 4, "-");
     return fmt::format("ways {}", ways);
   }
+  if (auto ways = named_ways(text)) return *std::move(ways);
   if (text.starts_with("ways=")) return cache_candidate(trim(text.substr(5)));
   const auto [number, word] = split_quantity(text);
   const bool of_all =

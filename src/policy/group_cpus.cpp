@@ -137,6 +137,13 @@ std::string hint_for_cpus(std::string_view text) {
       if ((*mask >> cpu & 1U) != 0) cpus.insert(cpu);
     return cpus.empty() ? example : fmt::format("write \"{}\"", format_cpu_list(cpus));
   }
+  if (list.ends_with('-') && parse_unsigned<uint32_t>(list.substr(0, list.size() - 1)))
+    return fmt::format("write the last CPU too, as in \"{}15\"", list);
+  if (list.starts_with('!') || list.starts_with('~'))
+    return "write the CPUs that the group has, as in \"0-1,8-15\"";
+  for (const std::string_view word : {"node", "numa", "socket", "isolated", "package"})
+    if (lower(list).starts_with(word))
+      return "write the numbers of its CPUs, as in \"0-3,8\"; 'lscpu' lists those of each node";
   const auto meant = id_list_meant(text, highest_cpu);
   return meant ? fmt::format("write \"{}\"", *meant) : example;
 }

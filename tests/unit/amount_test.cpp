@@ -86,6 +86,12 @@ TEST(Amount, Cache) {
        "'bad' is not a cache amount; write \"40%\", \"4 ways\", \"ways 4-7\", \"6 MiB\", "
        "\"0xf0\" or \"all\""},
       {"4-7", "'4-7' is not a cache amount; write \"ways 4-7\""},
+      {"w4-7", "'w4-7' is not a cache amount; write \"ways 4-7\""},
+      {"bits 4-11", "'bits 4-11' is not a cache amount; write \"ways 4-11\""},
+      {"bit 4", "'bit 4' is not a cache amount; write \"ways 4\""},
+      {"MASK 0xff0", "'MASK 0xff0' is not a cache amount; write \"0xff0\""},
+      {"cbm = 0xf0", "'cbm = 0xf0' is not a cache amount; write \"0xf0\""},
+      {"mask:0xf", "'mask:0xf' is not a cache amount; write \"0xf\""},
       {"4", "'4' is not a cache amount; write \"4 ways\""},
       {"1", "'1' is not a cache amount; write \"1 way\""},
       {"40", "'40' is not a cache amount; write \"40%\""},

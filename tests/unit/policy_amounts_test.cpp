@@ -367,6 +367,21 @@ constexpr PolicyAndErrors cpu_errors[] = {
     2 | cpus = "0x0f"
       |        ^~~~~~ write "0-3"
 )"},
+    {"[group.a]\ncpus = \"8-\"\n",
+     R"(p.toml:2:8: error: '8-' is not a CPU list: a number is missing
+    2 | cpus = "8-"
+      |        ^~~~ write the last CPU too, as in "8-15"
+)"},
+    {"[group.a]\ncpus = \"!2-7\"\n",
+     R"(p.toml:2:8: error: '!2-7' is not a CPU list: '!2' is not a number
+    2 | cpus = "!2-7"
+      |        ^~~~~~ write the CPUs that the group has, as in "0-1,8-15"
+)"},
+    {"[group.a]\ncpus = \"Node0\"\n",
+     R"(p.toml:2:8: error: 'Node0' is not a CPU list: 'Node0' is not a number
+    2 | cpus = "Node0"
+      |        ^~~~~~~ write the numbers of its CPUs, as in "0-3,8"; 'lscpu' lists those of each node
+)"},
     {"[group.a]\ncpus = \"0 to 3\"\n",
      R"(p.toml:2:8: error: '0 to 3' is not a CPU list: '0 to 3' is not a number
     2 | cpus = "0 to 3"
