@@ -72,6 +72,11 @@ constexpr PolicyAndErrors guesses_with_values[] = {
      "    2 | exclusive\n"
      "      |          ^ write exclusive = true\n"},
     {"[group.a]\n"
+     "exclusive: yes\n",
+     "p.toml:2:10: error: '=' is missing after the key 'exclusive'\n"
+     "    2 | exclusive: yes\n"
+     "      |          ^ write exclusive = true\n"},
+    {"[group.a]\n"
      "schemata = [\"L3:0=ff0;1=ff0\", \"MB:0=50;1=50\"]\n",
      "p.toml:2:1: error: unknown key 'schemata' in [group.a]\n"
      "    2 | schemata = [\"L3:0=ff0;1=ff0\", \"MB:0=50;1=50\"]\n"

@@ -87,6 +87,12 @@ TEST_F(TimePoint, Forms) {
   }
 }
 
+TEST_F(TimePoint, ARecordingIsNone) {
+  for (const std::string file : {"/tmp/night", "night.rec"})
+    EXPECT_EQ(parse_time(file, 0).error(),
+              "'" + file + "' is no time; a recording is named without an option");
+}
+
 TEST_F(TimePoint, LongerThanAnybodyKeeps) {
   for (const auto& [text, span] :
        {std::pair("-200d", "200d"), {"101d", "101d"}, {"101d ago", "101d"}, {"+101d", "101d"}})
