@@ -137,10 +137,12 @@ std::string hint_for_cpus(std::string_view text) {
       if ((*mask >> cpu & 1U) != 0) cpus.insert(cpu);
     return cpus.empty() ? example : fmt::format("write \"{}\"", format_cpu_list(cpus));
   }
-  if (list.ends_with('-') && parse_unsigned<uint32_t>(list.substr(0, list.size() - 1)))
-    return fmt::format("write the last CPU too, as in \"{}15\"", list);
+  if (const auto first = parse_unsigned<uint32_t>(std::string_view(list).substr(0, list.find('-')));
+      first && *first < highest_cpu && list.find('-') + 1 == list.size())
+    return fmt::format("write the last CPU too, as in \"{}{}\"", list,
+                       std::min(*first + 3, highest_cpu));
   if (list.starts_with('!') || list.starts_with('~'))
-    return "write the CPUs that the group has, as in \"0-1,8-15\"";
+    return "write the CPUs that the group has, as in \"0-3,8\"";
   for (const std::string_view word : {"node", "numa", "socket", "isolated", "package"})
     if (lower(list).starts_with(word))
       return "write the numbers of its CPUs, as in \"0-3,8\"; 'lscpu' lists those of each node";

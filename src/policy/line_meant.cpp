@@ -215,10 +215,6 @@ std::string sign_hint(std::string_view key) {
   return fmt::format("quote the key: {}", rdtd::quoted(key));
 }
 
-static bool is_boolean(std::string_view key) {
-  return is_one_of(key, {"exclusive", "protected", "adopt", "override"});
-}
-
 // "l3 = "4 ways"" of the value behind another sign than '='; "..." of what is no single value.
 static std::string pair_meant(std::string_view key, std::string_view value) {
   value = trim(value.substr(0, value.find('#')));
@@ -231,7 +227,7 @@ static std::string pair_meant(std::string_view key, std::string_view value) {
       return fmt::format("{} = {}", key, value.substr(0, end + 1));
   if (value.empty() || value.find_first_of("\"'{}[]=") != std::string_view::npos)
     return fmt::format("{} = ...", key);
-  if (const auto meant = boolean_meant(value); meant && is_boolean(key))
+  if (const auto meant = boolean_meant(value); meant && is_boolean_key(key))
     return fmt::format("{} = {}", key, *meant);
   const auto* const resource = std::ranges::find(
       all_resources, key, [](const Resource& one) { return lower(to_string(one)); });
@@ -249,7 +245,7 @@ static std::string pair_meant(std::string_view key, std::string_view value) {
 
 // Of "l3 4 ways" and "exclusive"; empty of other lines.
 static std::string pair_without_sign(std::string_view key, std::string_view rest) {
-  if (rest.empty() && is_boolean(key)) return fmt::format("write {} = true", key);
+  if (rest.empty() && is_boolean_key(key)) return fmt::format("write {} = true", key);
   const std::string meant = pair_meant(key, rest);
   return is_key_of_groups(key) && !rest.empty() && !meant.ends_with("...") ? "write " + meant : "";
 }

@@ -377,10 +377,9 @@ bool is_condition(std::string_view word) {
 
 // Of "no_KEY" in a group or a partition.
 std::string hint_without(const UnknownKey& unknown, std::string_view key) {
-  constexpr auto of_booleans = std::to_array<std::string_view>({"exclusive", "protected", "adopt"});
   constexpr auto off = std::to_array<std::string_view>({"false", "no", "off", "0"});
   if (unknown.is_on == false || contains(off, lower(unknown.text)) || unknown.number == "0")
-    return contains(of_booleans, key) ? fmt::format("write {} = true", key) : "remove this line";
+    return is_boolean_key(key) ? fmt::format("write {} = true", key) : "remove this line";
   if (key != "exclusive") return fmt::format("remove this line, and write no '{}'", key);
   return unknown.table.starts_with("[partition.")
              ? "remove this line: a partition is always exclusive to its groups"
@@ -443,6 +442,10 @@ bool is_key_of_groups(std::string_view word) {
   const std::string joined = joined_words(word);
   return contains(split(row->words, ' '), joined) || joined == "control" || joined == "mbmin" ||
          joined == "monitorcpus";
+}
+
+bool is_boolean_key(std::string_view word) {
+  return is_one_of(word, {"exclusive", "protected", "adopt", "override"});
 }
 
 std::string unknown_key_hint(const UnknownKey& unknown, std::span<const std::string> keys) {

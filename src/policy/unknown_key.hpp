@@ -53,6 +53,8 @@ struct UnknownKey {
 [[nodiscard]] bool is_word_for_groups(std::string_view name);
 // Whether the word is a key of [group.NAME].
 [[nodiscard]] bool is_key_of_groups(std::string_view word);
+// Whether it is one of those that take true and false.
+[[nodiscard]] bool is_boolean_key(std::string_view word);
 
 // Where the text of a systemd unit is pasted.
 inline constexpr std::string_view is_unit_file =

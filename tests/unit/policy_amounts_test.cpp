@@ -370,12 +370,17 @@ constexpr PolicyAndErrors cpu_errors[] = {
     {"[group.a]\ncpus = \"8-\"\n",
      R"(p.toml:2:8: error: '8-' is not a CPU list: a number is missing
     2 | cpus = "8-"
-      |        ^~~~ write the last CPU too, as in "8-15"
+      |        ^~~~ write the last CPU too, as in "8-11"
+)"},
+    {"[group.a]\ncpus = \"20-\"\n",
+     R"(p.toml:2:8: error: '20-' is not a CPU list: a number is missing
+    2 | cpus = "20-"
+      |        ^~~~~ write the last CPU too, as in "20-23"
 )"},
     {"[group.a]\ncpus = \"!2-7\"\n",
      R"(p.toml:2:8: error: '!2-7' is not a CPU list: '!2' is not a number
     2 | cpus = "!2-7"
-      |        ^~~~~~ write the CPUs that the group has, as in "0-1,8-15"
+      |        ^~~~~~ write the CPUs that the group has, as in "0-3,8"
 )"},
     {"[group.a]\ncpus = \"Node0\"\n",
      R"(p.toml:2:8: error: 'Node0' is not a CPU list: 'Node0' is not a number
