@@ -55,8 +55,7 @@ Loop::~Loop() {
   timers_.reset();
   machine_.reset();
   processes_.reset();
-  watchdog_.watchdog.reset();
-  watchdog_.questions.detach();
+  watchdog_.reset();
   sd_event_unref(event_);
 }
 
@@ -96,20 +95,17 @@ int Loop::attach(Sources sources) {
   return r < 0 ? r : attach_watchdog(std::move(sources.in_kernel));
 }
 
-// A change that will never end is as bad as a loop that hangs.
-void Loop::work() {
-  manager_.step(Clock::now() + slice_length);
-  if (watchdog_.watchdog) watchdog_.questions.enable(!manager_.stuck());
-}
+void Loop::work() { manager_.step(Clock::now() + slice_length); }
 
 int Loop::attach_watchdog(std::function<bool()> in_kernel) {
   uint64_t limit_usec = 0;
   if (const int r = sd_watchdog_enabled(0, &limit_usec); r <= 0) return r;
-  watchdog_.watchdog =
+  watchdog_ =
       std::make_unique<Watchdog>(std::move(in_kernel), [] { (void)sd_notify(0, "WATCHDOG=1"); });
-  const int r = watchdog_.questions.attach(event_, watchdog_.watchdog->fd(),
-                                           [this] { watchdog_.watchdog->answer(); });
-  return r < 0 ? r : watchdog_.watchdog->start(std::chrono::microseconds(limit_usec) / 3);
+  const auto interval = std::chrono::microseconds(limit_usec) / 3;
+  heartbeat_interval_ = std::min(heartbeat_interval_,
+                                 std::chrono::duration_cast<std::chrono::milliseconds>(interval));
+  return watchdog_->start(interval);
 }
 
 Result<void> Loop::prepare(Sources sources) {
@@ -234,6 +230,8 @@ void Loop::beat() {
   return_memory();
   processes_->classifier.beat();
   work();
+  // A change that will never end is as bad as a loop that hangs.
+  if (watchdog_ && !manager_.stuck()) watchdog_->come_round();
 }
 
 int Loop::run() {

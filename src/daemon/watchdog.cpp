@@ -1,7 +1,5 @@
 #include "rdtd/daemon/watchdog.hpp"
 
-#include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/prctl.h>
 
 #include <system_error>
@@ -10,9 +8,7 @@
 namespace rdtd {
 
 Watchdog::Watchdog(std::function<bool()> in_kernel, std::function<void()> alive)
-    : in_kernel_(std::move(in_kernel)),
-      alive_(std::move(alive)),
-      question_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+    : in_kernel_(std::move(in_kernel)), alive_(std::move(alive)) {}
 
 Watchdog::~Watchdog() {
   {
@@ -23,15 +19,8 @@ Watchdog::~Watchdog() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Watchdog::answer() {
-  eventfd_t ignored = 0;
-  (void)::eventfd_read(question_.get(), &ignored);
-}
-
 void Watchdog::beat() {
-  pollfd waiting{question_.get(), POLLIN, 0};
-  if (::poll(&waiting, 1, 0) == 0 || in_kernel_()) alive_();
-  (void)::eventfd_write(question_.get(), 1);
+  if (came_round_.exchange(false) || in_kernel_()) alive_();
 }
 
 int Watchdog::start(std::chrono::microseconds interval) {

@@ -93,7 +93,10 @@ int report_none(const verbs::RecordingSource& source, const ReadRecording& read)
   const std::string what = source.file.empty() ? "the history" : source.file;
   const bool asked = !source.since.empty() || !source.until.empty();
   if (!asked) {
-    note("rdtctl: {} has no sample yet\n", what);
+    note("rdtctl: {} has no sample yet{}\n", what,
+         source.file.empty()
+             ? ": rdtd-observer writes them every 5 s, or at each interval if that is longer"
+             : "");
     return Exit::failed;
   }
   if (!read.all)

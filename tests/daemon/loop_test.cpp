@@ -343,6 +343,7 @@ TEST_F(LoopTest, AChangeInADirectoryOfPolicyFilesReloads) {
 TEST_F(LoopTest, ADirectoryOfPolicyFilesThatComesOrIsReplacedIsWatched) {
   if (!fs::exists("/proc/self")) GTEST_SKIP() << "/proc is not mounted";
   const fs::path directory = root_ / "policy";
+  heartbeat_interval = std::chrono::milliseconds(100);  // looks for one that was absent
   Loop::Sources sources;
   sources.policy_directories = {directory.string()};
   const auto make = [&] {

@@ -17,8 +17,8 @@ TEST(WatchdogTest, ALoopThatHangsByItselfIsNotAlive) {
   int said = 0;
   Watchdog watchdog([&] { return in_kernel; }, [&] { said++; });
   watchdog.beat();
-  EXPECT_EQ(said, 1);  // it was asked nothing before
-  watchdog.answer();
+  EXPECT_EQ(said, 1);  // the loop has only begun
+  watchdog.come_round();
   watchdog.beat();
   EXPECT_EQ(said, 2);
   watchdog.beat();
@@ -28,9 +28,17 @@ TEST(WatchdogTest, ALoopThatHangsByItselfIsNotAlive) {
   watchdog.beat();
   EXPECT_EQ(said, 3);
   in_kernel = false;
-  watchdog.answer();
+  watchdog.come_round();
   watchdog.beat();
   EXPECT_EQ(said, 4);
+}
+
+// It waits for less than the heartbeat usually takes.
+TEST_F(LoopTest, TheWatchdogHearsOfALoopThatComesRound) {
+  ::setenv("WATCHDOG_USEC", "30000", 1);
+  const auto heard = [&] { return std::ranges::count(notifications_, "WATCHDOG=1") >= 6; };
+  EXPECT_EQ(run_loop({}, {{ready()}, {heard}}), 0);
+  ::unsetenv("WATCHDOG_USEC");
 }
 
 // Others may read resctrl in a loop: then a call takes as long as it takes.

@@ -47,7 +47,8 @@ class Loop {
     // Whether the resctrl that is open is mounted nowhere any more.
     std::function<bool()> unmounted = [] { return false; };
   };
-  // `heartbeat_interval`: how often it checks that process events arrive.
+  // `heartbeat_interval`: how often it checks that process events arrive, and says that it is
+  // alive; more often if systemd's watchdog waits for less.
   explicit Loop(Manager& manager,
                 std::chrono::milliseconds heartbeat_interval = std::chrono::seconds(10));
   Loop(const Loop&) = delete;
@@ -78,10 +79,6 @@ class Loop {
     Readable leases;
     Due work;
   };
-  struct WatchdogSource {
-    std::unique_ptr<Watchdog> watchdog;
-    Readable questions;
-  };
   [[nodiscard]] int attach(Sources sources);
   [[nodiscard]] int attach_signals();
   [[nodiscard]] int attach_watchdog(std::function<bool()> in_kernel);
@@ -102,7 +99,7 @@ class Loop {
   std::unique_ptr<Timers> timers_;
   std::unique_ptr<LogLevels> log_;
   std::unique_ptr<Service> service_;
-  WatchdogSource watchdog_;
+  std::unique_ptr<Watchdog> watchdog_;
   uint64_t seen_at_trim_ = 0;  // process events
   bool rules_changed_since_trim_ = false;
   std::function<bool()> unmounted_;

@@ -1,15 +1,15 @@
 // Watchdog: reports to systemd that the loop is alive. A loop that hangs by itself is to be killed,
 // one that the kernel holds up is not: else a user who reads resctrl all the time could have the
-// daemon killed. So a thread asks the loop, which need not answer while a call of the kernel waits.
+// daemon killed. So a thread asks whether the loop has come round, which it need not have while a
+// call of the kernel waits.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <thread>
-
-#include "rdtd/base/unique_fd.hpp"
 
 namespace rdtd {
 
@@ -21,10 +21,9 @@ class Watchdog {
   Watchdog& operator=(const Watchdog&) = delete;
   ~Watchdog();
 
-  // Readable while a question waits for `answer`.
-  [[nodiscard]] int fd() const { return question_.get(); }
-  void answer();
-  // Says that the loop is alive, unless the last question still waits, and asks the next one.
+  // The loop has come round. It says so at least once in each interval, and wakes nobody for it.
+  void come_round() { came_round_ = true; }
+  // Says that the loop is alive if it has come round since the last time.
   void beat();
   // Beats from now on, in the thread. Returns 0, or -errno.
   [[nodiscard]] int start(std::chrono::microseconds interval);
@@ -32,7 +31,7 @@ class Watchdog {
  private:
   std::function<bool()> in_kernel_;
   std::function<void()> alive_;
-  UniqueFd question_;
+  std::atomic<bool> came_round_ = true;  // it is asked by the loop that begins
   std::mutex mutex_;
   std::condition_variable stopped_;
   bool stop_ = false;
