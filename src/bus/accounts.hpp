@@ -30,7 +30,8 @@ class Accounts {
   [[nodiscard]] int attach(sd_event* event);
   // Whether the user has anything left.
   [[nodiscard]] bool allows(uid_t uid) const;
-  // What the loop thread does from here to the end of this turn of the loop, it does for this user.
+  // Charges this user for the work of the loop thread from here to the end of this turn of the
+  // loop.
   void begin(uid_t uid);
   // For work that others have with a call.
   void charge(uid_t uid, uint64_t usec);

@@ -20,7 +20,7 @@ constexpr uint64_t quiet_timeout = 5'000'000;     // nobody has
 // guard's observer is a user of the system.
 constexpr size_t max_pending = 64, places_of_system = 16;
 constexpr auto max_pending_per_user = 4;
-// What a question costs its user: polkit has more work with it than this daemon.
+// The price of a question for its user: polkit has more work with it than this daemon.
 constexpr uint64_t price_of_question = 10'000;  // microseconds
 
 constexpr const char* polkit_name = "org.freedesktop.PolicyKit1";

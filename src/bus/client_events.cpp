@@ -14,8 +14,8 @@ namespace rdtd {
 
 namespace {
 
-// Who has a name on the bus. Any program may address a signal to this one, and sd-bus takes it for
-// one of the service: it knows the names in a match, and not who has them.
+// The owner of a name on the bus. Any program may address a signal to this one, and sd-bus takes it
+// for one of the service: it knows the names in a match, and not who has them.
 class Owner {
  public:
   explicit Owner(const char* name) : name_(name) {}

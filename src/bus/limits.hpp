@@ -1,4 +1,4 @@
-// What each user may request of the daemon. Pure: the caller passes the time.
+// Limits of the requests of each user to the daemon. Pure: the caller passes the time.
 #pragma once
 
 #include <sys/types.h>
@@ -32,7 +32,7 @@ class CallBudget {
  public:
   static constexpr uint64_t burst = 500'000;       // microseconds
   static constexpr uint64_t per_second = 100'000;  // microseconds
-  // What a call costs at least: the bus and sd-bus have work with it, too.
+  // The least cost of a call: the bus and sd-bus have work with it, too.
   static constexpr uint64_t least = 1'000;  // microseconds
 
   // `now` is in microseconds and never decreases.

@@ -93,7 +93,7 @@ bool leaves_others(const Applier::Request& request, const InForce& before) {
   return !request.restores && before.policy.daemon.drift == OnDrift::report;
 }
 
-// What was carried out, as one value.
+// The state that was put in force, as one value.
 std::shared_ptr<const InForce> in_force_of(Applier::Loaded loaded, Applier::Request request,
                                            std::shared_ptr<const RuleTable> table) {
   auto [policy, plan, warnings, text_warnings, missing] = std::move(loaded.prepared);
@@ -407,7 +407,7 @@ void Applier::give_cpus_back(const std::vector<Step>& steps, const Machine& mach
     (void)carry_out({WriteCpus{.group = group, .before = {}, .after = cpus}}, machine);
 }
 
-// What other tools' groups cannot get back is theirs to see.
+// A failure of another tool's monitoring group is ignored: that tool has to notice it.
 std::map<std::string, Error> Applier::make_mon_groups(const std::vector<Step>& steps,
                                                       const Machine& machine) {
   std::map<std::string, Error> failed;

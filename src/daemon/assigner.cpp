@@ -39,8 +39,8 @@ struct Owner {
   bool hidden = false;
 };
 
-// Whom the time is charged to. A user can make a process look like root's, so once root has no
-// share left, or somebody rests, its processes are examined; root itself is never deferred.
+// The user who is charged for the time. A user can make a process look like root's, so once root
+// has no share left, or somebody rests, its processes are examined; root itself is never deferred.
 Result<Owner> owner_of(const Placement& placement, const proc::Process& process) {
   const auto owner = process.owner();
   if (!owner) return std::unexpected(owner.error());

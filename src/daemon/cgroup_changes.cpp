@@ -82,7 +82,7 @@ void CgroupChanges::report_unwatched() {
 
 CgroupWatch::InterestIn CgroupChanges::interest() const {
   return [table = manager_.in_force().table](std::string_view path) {
-    // What belongs to a unit or a virtual machine does so further below too.
+    // A cgroup below one of a unit or a virtual machine belongs to that unit or machine too.
     const bool itself = table->rules.speaks_of_cgroup(std::string(path));
     return CgroupWatch::Interest{itself, itself || table->rules.may_speak_below_cgroup(path)};
   };

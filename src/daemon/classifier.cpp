@@ -329,7 +329,7 @@ void Classifier::finish(pid_t pid, uint64_t exec_at, const Assignment& assignmen
   if (assignment.kind == Assignment::Kind::no_group)
     request([](Requests& r) { r.table_old = true; });
   using enum Assignment::Kind;
-  // What the kernel refused may have failed for the moment only.
+  // A move that the kernel refused may have failed only for the moment.
   const bool unexamined = assignment.kind == unknown || assignment.kind == held_up ||
                           assignment.kind == deferred || assignment.kind == refused;
   if (unexamined)
@@ -340,7 +340,7 @@ void Classifier::finish(pid_t pid, uint64_t exec_at, const Assignment& assignmen
         r.events_lost = true;
     });
   const bool placed = assignment.moved > 0;
-  // What it forked before it ended is in its old group.
+  // Processes that it forked before it ended are in its old group.
   if (!placed && !unexamined && assignment.kind != gone) return;
   if (!second_looks_->add({pid, exec_at, monotonic_nanoseconds(), placed}) && placed)
     request([](Requests& r) { r.events_lost = true; });

@@ -106,8 +106,8 @@ void Core::retry_soon() {
   const bool waits_for_machine = std::ranges::any_of(missing, [](const MissingPart& part) {
     return part.cause == Cause::device || part.cause == Cause::machine;
   });
-  // What failed once may have changed nothing, so that no event comes either. It does not wait for
-  // what has failed for long.
+  // An attempt that failed may have changed nothing, so that no event comes either. A new failure
+  // does not wait for those that have lasted for long.
   std::set<std::string> failing = problems.failures();
   const bool failed = state.put_off.is_first() || !failing.empty();
   const bool is_new = !std::ranges::includes(failing_, failing);

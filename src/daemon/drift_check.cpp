@@ -273,7 +273,7 @@ void DriftCheck::assign_later(const std::map<std::string, std::string>& without_
 // Counters that became free go to groups that lacked some, even if drift is only reported.
 void DriftCheck::assign_counters(const InForce& in_force, bool by_kernel,
                                  const std::set<std::string>& made, Comparison& out) {
-  // What was restored may have taken counters, or brought some.
+  // The restored groups may have taken counters, or brought some.
   const auto machine = applier_.read_machine();
   if (!machine) return;
   without_counters_.insert(made.begin(), made.end());
@@ -325,8 +325,8 @@ std::vector<Difference> DriftCheck::differences_to(const InForce& in_force, Snap
   return differences(in_force.groups, in_force.locks, in_force.io, now);
 }
 
-// What differed, and what still does. What was adopted is reported already, and nobody removed a
-// group that could not be made yet.
+// Adds the differences that were restored and those that remain. Adopted groups are reported
+// already, and nobody removed a group that could not be made yet.
 void DriftCheck::add_drift(const InForce& in_force, const Snapshot& before, bool by_kernel,
                            const std::set<std::string>& adopted,
                            const std::set<std::string>& unmade, Comparison& out) {
@@ -392,8 +392,8 @@ DriftCheck::Comparison DriftCheck::compare(const std::shared_ptr<const InForce>&
     assign_counters(*current, by_kernel, made, out);
   remove_left_behind(back.removals, *machine);
   add_drift(*current, now, by_kernel, adopted, unmade, out);
-  // What could not be restored is not left alone, nor what was read while it changed; and of what
-  // could not be read, nobody knows yet whether the kernel has reset it.
+  // Groups that could not be restored are not left alone, nor groups that changed while they were
+  // read. It is not known yet whether the kernel has reset the groups that could not be read.
   const bool partly = std::ranges::any_of(
       out.unread, [&](const std::string& group) { return current->has(group); });
   if (now.torn || partly) reset_pending_ = by_kernel;

@@ -1,5 +1,4 @@
-// What the policy in force comes to on the machine as it is now, beside the groups of others as
-// they are now.
+// Adapts the policy in force to the machine and to the groups of others as they are now.
 #include <fmt/format.h>
 
 #include <algorithm>

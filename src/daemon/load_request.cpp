@@ -1,4 +1,4 @@
-// What a request comes to on the machine as it is now. Texts that are in force already are not read
+// Prepares a request for the machine as it is now. Texts that are in force already are not read
 // again: a controller that changes an amount every few seconds must not cost as much as a reload.
 #include <algorithm>
 #include <iterator>

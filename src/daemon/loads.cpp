@@ -72,7 +72,7 @@ Task<> Loads::run_start(Done done) {
 void Loads::reload(Done done) {
   if (!done)
     done = [this](const Outcome& loaded) {
-      // What cannot be examined is no reason: the policy is in force.
+      // Processes that cannot be examined are no reason to try again: the policy is in force.
       if (!core_.state.last_reload.error.empty()) put_off_reload(loaded.error());
     };
   // Requests that wait for the same reload are served by it, unless something else comes between.
@@ -118,7 +118,8 @@ Task<> Loads::run_reload(std::shared_ptr<std::vector<Done>> requests) {
   const Outcome loaded = co_await reload_now(std::move(request));
   const Outcome answer = loaded ? all_examined() : loaded;
   for (const Done& one : *requests) one(answer);
-  // Who asks for a reload may have reasons to: nobody waits for this look.
+  // A user who asks for a reload may have reasons to, so all processes are looked at. Nobody waits
+  // for that.
   if (loaded && !looked_)
     core_.sweeper.sweep({.done = [this](const Result<SweepResult>& swept) {
       core_.note_sweep(swept);
@@ -259,8 +260,8 @@ void Loads::forget_policy(bool left_others, bool looked) {
   core_.drift_check.forget(left_others);
 }
 
-// What only a look at the processes finds holds until the next one; what others changed, and this
-// load has left, is no news at the next comparison.
+// Drift that only a look at the processes finds holds until the next look. Changes by others that
+// this load has left are no news at the next comparison.
 void Loads::forget_before_load(bool left_others) {
   std::vector<Drift> kept;
   std::ranges::copy_if(core_.state.drift, std::back_inserter(kept), [&](const Drift& drift) {
@@ -422,7 +423,7 @@ Task<> Loads::run_reset(Done done) {
 
 Task<> Loads::renew_table() {
   const InForce& before = *core_.state.in_force;
-  // What cannot be opened now is left out: the others are not to wait for it.
+  // Files that cannot be opened now are left out, so that the others do not wait for them.
   std::vector<Error> left_out;
   auto table = core_.applier.tables().make(before.table->rule_set, before.groups, before.taken,
                                            TableMaker::LeaveOut::all, left_out);

@@ -36,7 +36,7 @@ constexpr std::array kinds = {
     Kind{"cd1cc069b22d4b749097a61dc7ddbf38", spdlog::level::err},
 };
 
-// What goes with the message that is being logged.
+// The journal fields of the message that is being logged.
 std::vector<std::string> fields_of_message;
 
 class JournalSink final : public spdlog::sinks::base_sink<std::mutex> {

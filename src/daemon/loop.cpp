@@ -205,8 +205,8 @@ void Loop::started(const std::expected<void, Refusal>& result) {
   service_->emit_reloaded(result.has_value());
 }
 
-// What a load or a burst took is several times what is kept. Not at each beat: the classifier may
-// wait for the allocator meanwhile.
+// A load or a burst takes several times the memory that is kept. Not at each beat: the classifier
+// may wait for the allocator meanwhile.
 void Loop::return_memory() {
   const uint64_t seen = processes_->classifier.seen();
   if (!rules_changed_since_trim_ && seen < seen_at_trim_ + events_per_trim) return;

@@ -94,7 +94,7 @@ Task<> Reconciler::run_comparison() {
   drift_pace_.tried(std::move(refused), !loaded);
 }
 
-// What is known of groups holds until they can be read again.
+// The known drift of groups holds until they can be read again.
 void Reconciler::keep_unread_drift(DriftCheck::Comparison& found) const {
   std::vector<Drift> kept;
   std::ranges::copy_if(core_.state.drift, std::back_inserter(kept), [&](const Drift& drift) {
@@ -281,7 +281,8 @@ void Reconciler::renew_reasons(const std::vector<MissingPart>& missing) {
   core_.observer.state_changed();
 }
 
-// What leases that have ended had put in force is to go now. If that fails, it waits again.
+// Whether it is time to remove what ended leases had put in force. If that fails, the next attempt
+// waits again.
 bool Reconciler::end_is_due() {
   auto& pause = core_.state.ended_in_force;
   if (!pause || !pause->has_begun() || !pause->is_over(core_.system.now())) return false;

@@ -8,7 +8,7 @@ namespace rdtd {
 
 namespace {
 
-// What a group or a region of the policy is to have.
+// The state that a group or a region of the policy is to have.
 std::optional<GroupState> granted(const InForce& in_force, const std::string& directory) {
   if (const GroupTarget* target = in_force.find(directory)) return target->state;
   for (const LockTarget& lock : in_force.locks)

@@ -306,7 +306,7 @@ Loop::Sources open_sources(const Paths& paths, int requests_fd, Classifier* clas
   return out;
 }
 
-// What the loop thread does. `classifier`: null if there is none. Returns the exit status.
+// The body of the loop thread. `classifier`: null if there is none. Returns the exit status.
 int run_loop(const Paths& paths, const Opened& opened, Manager& manager, int requests_fd,
              Classifier* classifier) {
   leave_real_time();

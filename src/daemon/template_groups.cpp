@@ -17,7 +17,7 @@ std::string_view name_of(std::string_view directory) {
   return directory.substr(directory.rfind('/') + 1);
 }
 
-// What a policy names.
+// The monitoring groups and the templates of them that a policy names.
 struct Named {
   std::map<std::string, std::vector<MonitorTemplate>> templates;  // by control group
   std::set<std::string> directories;                              // of those that are no template

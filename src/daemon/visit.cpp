@@ -84,7 +84,7 @@ bool Visit::list_threads() {
   return false;
 }
 
-// What the monitoring group of a template is named after.
+// Reads the fact that a template names its monitoring group after.
 Result<void> Visit::read_value(const Place& place) {
   if (!place.monitor || !place.exists()) return {};
   const Fact fact = fact_of(place.monitor->value);

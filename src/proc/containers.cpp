@@ -52,7 +52,7 @@ Result<Json> read_json(const Directory& root, const std::string& path) {
   return json;
 }
 
-// What a source says, and why it does not say more.
+// The names that a source has, and the reason why it does not have more.
 struct Read {
   Names names;
   std::optional<Error> error = {};

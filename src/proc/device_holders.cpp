@@ -269,7 +269,7 @@ struct DeviceHolders::Search {
     return {};
   }
 
-  // Whose the device is, seen by the first process: the daemon's sandbox has no devices.
+  // The owner of the device, as the first process sees it: the daemon's sandbox has no devices.
   [[nodiscard]] std::optional<struct stat> node() const {
     struct stat status{};
     const bool seen = ::stat((proc + "/1/root/dev/pseudo_lock/" + name).c_str(), &status) == 0;

@@ -259,8 +259,9 @@ Result<Identity> OpenProcess::identity_of(std::optional<pid_t> other) const {
   return if_alive(Result<Identity>(Identity{status.st_uid, status.st_gid, status.st_uid}));
 }
 
-// What a set-uid program does is its user's, and only `status` names that user. The kernel prints
-// all supplementary groups there, of which a user can have 65536, several times: it takes 50 ms.
+// The user of a set-uid program is responsible for it, and only `status` names that user. The
+// kernel prints all supplementary groups there, of which a user can have 65536, several times: it
+// takes 50 ms.
 Result<Identity> OpenProcess::read_root_identity(const ProcPath& directory) const {
   const ProcPath path(directory.text(), "/status");
   if (!status_pace_.may_read())

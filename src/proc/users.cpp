@@ -37,7 +37,7 @@ Result<std::optional<Id>> find(const char* kind, const std::string& name, Query 
   return std::unexpected(Error{"look up", std::string(kind) + " '" + name + "'", code, {}});
 }
 
-// What a helper finds; it may outlive the question.
+// The answer that a helper finds; the helper may outlive the question.
 template <class Id>
 Result<std::optional<Id>> ask(
     Helper& helper, const std::function<Result<std::optional<Id>>(const std::string&)>& query,

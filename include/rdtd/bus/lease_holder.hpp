@@ -30,10 +30,10 @@ class LeaseHolder {
   LeaseHolder& operator=(const LeaseHolder&) = delete;
   ~LeaseHolder();
 
-  // What is to be in force from now on; "" for nothing. What was refused is asked for again by
-  // the next call; meanwhile what was in force stays, until three changes have failed one after the
-  // other: then the lease is let go, which limits nobody. `bus`: nothing while there is none.
-  // Returns whether the daemon was asked.
+  // Sets the policy that is to be in force from now on; "" for none. A policy that was refused is
+  // requested again by the next call; until then, the previous one stays in force. After three
+  // failed changes in a row, the lease is released, which limits nobody. `bus`: null while there is
+  // none. Returns whether the daemon was asked.
   bool want(sd_bus* bus, const std::string& policy);
   // The lease ends at once, and what was asked for is forgotten.
   void release();

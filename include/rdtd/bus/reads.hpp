@@ -173,9 +173,9 @@ class Reads {
   // The number of threads in a group now; 0 if there is no such group.
   [[nodiscard]] virtual size_t tasks_in(const std::string& group) = 0;
   [[nodiscard]] virtual ManagerProperties properties() = 0;
-  // Who may see the process (Identity::owner); nothing if it has ended.
+  // The user who may see the process (Identity::owner); nothing if it has ended.
   [[nodiscard]] virtual std::optional<uid_t> owner_of(pid_t pid) = 0;
-  // Who owns its directory in /proc, which is seen at little cost; nothing if it has ended.
+  // The user who owns its directory in /proc, which costs little to read; nothing if it has ended.
   [[nodiscard]] virtual std::optional<uid_t> effective_user_of(pid_t pid) = 0;
   // Whether anybody subscribes to assignments.
   virtual void watch_assignments(bool on) = 0;

@@ -17,7 +17,7 @@ using sd_event = struct sd_event;
 
 namespace rdtd {
 
-// Who carries out the requests.
+// The objects that carry out the requests.
 struct Handlers {
   Changes& changes;
   Reads& reads;

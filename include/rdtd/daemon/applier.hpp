@@ -28,7 +28,7 @@ class Applier {
   Applier(System& system, Ownership ownership)
       : system_(system), ownership_(std::move(ownership)), tables_(system.resctrl) {}
 
-  // What a policy that the machine cannot serve as a whole is worth.
+  // How a policy is treated that the machine cannot serve as a whole.
   enum class Fit {
     whole,      // refused
     what_fits,  // the groups that can be had, if not the policy but the machine is in the way

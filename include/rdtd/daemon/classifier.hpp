@@ -59,7 +59,7 @@ class Classifier {
     std::string group;  // label
     std::string rule;   // FILE:LINE
   };
-  // What it asks the loop thread for since that last looked.
+  // The requests to the loop thread since that last took them.
   struct Requests {
     bool any = false;           // whether there is one
     bool events_lost = false;   // look at all processes
@@ -102,15 +102,15 @@ class Classifier {
   void request(Change change);
   static void beat();
 
-  // What keeps the thread running, and ends it.
+  // The state that starts, runs and ends the thread.
   struct Life {
     std::counting_semaphore<2> started{0};  // by start, and by stop
     std::binary_semaphore ended{0};
     std::atomic<pid_t> thread = 0;  // that runs
     std::atomic<bool> stop = false;
   };
-  // What the two threads hand over to each other. The mutex is never held while anything is read,
-  // written or computed.
+  // The data that the two threads hand over to each other. The mutex is never held while anything
+  // is read, written or computed.
   struct Exchange {
     InheritingMutex mutex;
     Requests requests;

@@ -28,7 +28,7 @@
 
 namespace rdtd {
 
-// What the loop does when something happens in the core.
+// The actions of the loop when something happens in the core.
 struct Observer {
   std::function<void()> before_reload = [] {};
   std::function<void()> rules_changed = [] {};  // in force, processes not looked at yet
@@ -48,7 +48,7 @@ struct Observer {
   std::function<void()> count_events = [] {};
 };
 
-// What is in force, and what the last changes came to.
+// The state in force, and the results of the last changes.
 struct State {
   struct LastReload {
     std::string error, public_error;  // empty after a successful one
@@ -77,9 +77,9 @@ struct Core {
   [[nodiscard]] bool reports_only() const {
     return state.in_force->policy.daemon.drift == OnDrift::report;
   }
-  // What a look at all processes could not do.
+  // Reports what a look at all processes could not do.
   void note_sweep(const Result<SweepResult>& swept);
-  // What of the policy the machine cannot have now.
+  // Reports the parts of the policy that the machine cannot have now.
   void report_missing();
   // Has resctrl compared with what was granted within this time.
   void compare_within(std::chrono::milliseconds delay);

@@ -21,7 +21,7 @@ namespace rdtd {
 
 class Problems;
 
-// What a job waits for, or does.
+// The part of a job that is running, or that it waits for.
 enum class Stage { work, lock, classifier, processes };
 [[nodiscard]] std::string_view to_string(Stage stage);
 

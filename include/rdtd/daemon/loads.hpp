@@ -37,7 +37,8 @@ class Loads {
   void adopt(const std::vector<std::string>& groups, Adopted done);
   void reset(Done done);
 
-  // What is logged: all warnings and what is lacking, or only what was not known before.
+  // The extent of the log: all warnings and missing parts, or only those that were not known
+  // before.
   enum class Report { all, changes };
   // For jobs. Puts the request in force with the leases that still fit; the others end.
   [[nodiscard]] Task<Outcome> load(Applier::Request request, Report report = Report::all);
@@ -50,9 +51,9 @@ class Loads {
   // Opens the `tasks` files again, for groups that were removed and made again under the same name.
   [[nodiscard]] Task<> renew_table();
   [[nodiscard]] Task<Result<SweepResult>> look_at_all(Sweep::All all);
-  // What the last load came to, for the log.
+  // The result of the last load, for the log.
   [[nodiscard]] const std::string& summary() const { return summary_; }
-  // What the last load put in force is logged. `older_files`: the present ones are no policy, which
+  // Logs what the last load put in force. `older_files`: the present ones are no policy, which
   // stays the error of the last reload.
   void succeeded(LogEvent event, bool older_files = false);
   // Rules before the present ones, while what they held could not be looked at. Each comparison

@@ -31,7 +31,7 @@ class LogLevels;
 
 class Loop {
  public:
-  // What it listens to, beside the bus. Absent parts are reported as missing by `start`.
+  // The sources of events, beside the bus. Absent parts are reported as missing by `start`.
   struct Sources {
     int requests_fd = -1;              // of the classifier
     Classifier* classifier = nullptr;  // null: no process events
@@ -60,7 +60,7 @@ class Loop {
   [[nodiscard]] int run();
 
  private:
-  // What happens to processes, and the timers of the loop itself.
+  // The handlers of events of processes, and the timers of the loop itself.
   struct Processes {
     explicit Processes(Manager& manager)
         : losses(manager),

@@ -48,7 +48,7 @@ class ManualAssignments {
   // The label of a full limit, "this user" or "all users", or nothing if it was added.
   [[nodiscard]] std::optional<std::string> add(Held held);
   void remove(pid_t pid);
-  // What was assigned last, for `add`.
+  // The last assignment of the process, for `add`.
   [[nodiscard]] std::optional<Held> held(pid_t pid);
   void clear();
 

@@ -35,7 +35,7 @@ struct Assignment {
   bool deep = false;  // its cgroup is nested so deeply that to read its path takes long
 };
 
-// What both threads need to place a process.
+// The data that both threads need to place a process.
 struct Placement {
   const RuleTable& table;
   const proc::Processes& processes;
@@ -48,16 +48,16 @@ struct Placement {
   bool examine_root = true;  // whether processes that look like root's are
 };
 
-// Whose the process is: its effective user, or who started a set-uid program. Nothing once it has
-// ended.
+// The user responsible for the process: its effective user, or the one who started a set-uid
+// program. Nothing once it has ended.
 [[nodiscard]] std::optional<uid_t> responsible_user(const proc::Process& process);
 
 // A process that keeps renaming itself is left to the events that its renames send.
 inline constexpr int max_renames = 3;
 
-// What an error of /proc says about the assignment.
+// The assignment that an error of /proc results in.
 [[nodiscard]] Assignment cannot_place(const Error& error);
-// What an errno of `tasks` says about it.
+// The kind of assignment that an errno of `tasks` results in.
 [[nodiscard]] Assignment::Kind kind_of_failure(int error);
 
 // Writes one thread to a group and counts it. Returns 0 or errno.

@@ -44,10 +44,12 @@ class Problems {
   static constexpr const char* file = "file ";
   // Parts of the policy that the machine cannot have. They are missing until a load brings them.
   static constexpr const char* missing = "missing ";
-  // What somebody else must change, and what is tried again elsewhere. Keys begin with these.
+  // Problems that somebody else must solve, and problems whose cause is tried again elsewhere. Keys
+  // begin with these.
   static constexpr std::array<std::string_view, 9> not_compared = {
       lock, job, missing, "others ", "pace ", "templates", "refused", "store", "containers"};
-  // What a look at all processes finds: they cannot be listed, some cannot be moved, or examined.
+  // Problems that a look at all processes finds: they cannot be listed, some cannot be moved, or
+  // examined.
   static constexpr std::array<std::string_view, 3> of_looks = {"list", "refused", "unknown"};
 
  private:

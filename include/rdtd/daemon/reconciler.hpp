@@ -1,6 +1,6 @@
 // Reconciler: finds what another tool or the kernel changed, and does about it what the policy
 // says: in resctrl, and where the processes are. It says when that is looked for, and reports it.
-// What the machine could not have before is tried again afterwards.
+// Parts of the policy that the machine could not have before are tried again afterwards.
 #pragma once
 
 #include <array>
@@ -42,7 +42,7 @@ class Reconciler {
   [[nodiscard]] Time next_due() const;
 
  private:
-  // What a comparison looks at: resctrl only, or the processes too.
+  // The extent of a comparison: resctrl only, or the processes too.
   enum class Scope { resctrl, processes };
   void want(Scope scope);
   [[nodiscard]] Task<> run_comparison();

@@ -20,7 +20,7 @@
 
 namespace rdtd {
 
-// What a sweep over all processes found.
+// The result of a sweep over all processes.
 struct SweepResult {
   std::map<std::string, size_t> matched;  // processes, by the label of their group
   std::map<size_t, size_t> by_rule;       // processes, by index into RuleSet::rules()
@@ -52,7 +52,7 @@ class Sweep {
     // Of the groups of `previous`, those that are still rdtd's: another tool can have made one of
     // the same name meanwhile.
     std::set<std::string> owned = {};
-    // What somebody else moved stays where it is and is only reported.
+    // Threads that somebody else moved stay where they are and are only reported.
     bool only_report_moved = false;
     // How long processes that keep from being read what decides are looked at again.
     std::chrono::milliseconds patience{};

@@ -29,9 +29,9 @@ struct System {
   // Why the device of a pseudo-locked region must be taken for open; nothing if it is not.
   std::function<std::optional<std::string>(const std::string& lock)> device_holder;
   std::function<Result<void>(const std::vector<PseudoLock>&)> store_device_access;
-  // Who may read resctrl from now on.
+  // Sets who may read resctrl from now on.
   std::function<Result<void>(resctrl::Admit)> admit;
-  // Who holds the lock of resctrl, for a message: "process 812 (pqos)".
+  // The holder of the lock of resctrl, for a message: "process 812 (pqos)".
   std::function<std::string()> lock_holder;
   std::function<std::chrono::steady_clock::time_point()> now;
   std::function<uint64_t()> realtime_usec;

@@ -49,7 +49,7 @@ class Visit {
   [[nodiscard]] Result<std::vector<pid_t>> children(std::span<const pid_t> threads) const;
   // The monitoring groups that templates want it in, by directory, whether they are there or not.
   [[nodiscard]] const std::set<std::string>& monitored() const { return monitored_; }
-  // Whose the process is; nothing if it could not be opened.
+  // The user responsible for the process; nothing if it could not be opened.
   [[nodiscard]] std::optional<uid_t> user() const {
     return process_ ? responsible_user(*process_) : std::nullopt;
   }

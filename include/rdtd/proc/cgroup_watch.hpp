@@ -46,7 +46,7 @@ class CgroupWatch {
   // `root` is the unified hierarchy, as mounted.
   [[nodiscard]] static Result<CgroupWatch> open(Directory root, CgroupLimits limits = {});
 
-  // What the rules can match, for the path of a cgroup from the root, "/".
+  // Whether the rules can match, for the path of a cgroup from the root, "/".
   struct Interest {
     bool itself = false;  // the cgroup
     bool below = false;   // a cgroup below it; if none, its children are not looked at

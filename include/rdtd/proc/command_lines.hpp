@@ -50,8 +50,8 @@ class CommandLines {
 
   // Must own all that it uses: it may outlive this object.
   using Read = std::move_only_function<Result<std::string>()>;
-  // What `read` returns. Errors with `path`, after which a later call may succeed: EAGAIN, the
-  // process holds the read up; EBUSY, it was not tried, since other reads of this user took too
+  // Returns the result of `read`. Errors with `path`, after which a later call may succeed: EAGAIN,
+  // the process holds the read up; EBUSY, it was not tried, since other reads of this user took too
   // much time before or no thread was ready. The time is charged to `user`.
   [[nodiscard]] Result<std::string> read(uid_t user, pid_t process, const std::string& path,
                                          Read read);

@@ -32,7 +32,7 @@ class ForkWatch {
   // About as many events wait to be read.
   [[nodiscard]] size_t waiting() const { return connector_.waiting(); }
 
-  // What a process has begun since a time.
+  // The threads and children that a process has begun since a time.
   struct Forks {
     enum class Kind {
       none,

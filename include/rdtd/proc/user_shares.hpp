@@ -13,10 +13,10 @@ namespace rdtd {
 class UserShares {
  public:
   using Time = std::chrono::steady_clock::time_point;
-  // What a user can take at once; it comes back as a quarter of the time that passes.
+  // The time that a user can take at once; it comes back as a quarter of the time that passes.
   static constexpr std::chrono::milliseconds allowance{10};
   static constexpr int part = 4;
-  // What a user can owe: nobody waits for more than a second.
+  // The most that a user can owe: nobody waits for more than a second.
   static constexpr std::chrono::milliseconds most_owed{1000 / part};
   // Users that are kept in mind; more are treated as new ones.
   static constexpr size_t max_users = 1024;
