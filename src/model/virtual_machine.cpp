@@ -45,7 +45,7 @@ std::string_view first_of(std::string_view path) {
   return path.starts_with('/') ? path.substr(1, path.find('/', 1) - 1) : std::string_view();
 }
 
-// What follows the leading components that end with this.
+// The path behind the leading components that end with `end`.
 std::string_view below(std::string_view path, std::string_view end) {
   for (auto name = first_of(path); name.size() > end.size() && name.ends_with(end);
        name = first_of(path))

@@ -30,7 +30,7 @@ std::optional<uint32_t> bandwidth_value(const Amount& amount, const BandwidthInf
   if (info.unit != BandwidthUnit::mbps) value = std::max<uint64_t>(value, info.min_bandwidth);
   value = round_up(value, info.bandwidth_gran);
   const auto rounded = static_cast<uint32_t>(std::min<uint64_t>(value, unlimited));
-  // What the kernel takes for all of it.
+  // A percentage that the kernel takes for all of it.
   if (percent_here && percent_as_read(rounded, info.bandwidth_gran) >= unlimited) return unlimited;
   return rounded;
 }

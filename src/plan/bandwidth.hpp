@@ -1,4 +1,5 @@
-// What an amount of memory bandwidth comes to in `schemata`. Pure, and independent of the planner.
+// Converts an amount of memory bandwidth to its value in `schemata`. Pure, and independent of the
+// planner.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What an amount of a control comes to in `schemata`, from what the kernel says of the control.
+// Converts an amount of a control to its value in `schemata`, as the kernel describes the control.
 // Pure.
 #pragma once
 

@@ -152,7 +152,7 @@ static const Percent* percent_in(const DomainAmount& line) {
                                                : percent;
 }
 
-// What hardware makes of that is not defined. Kernels take it.
+// Kernels take such values. Their effect in hardware is not defined.
 void Planner::warn_of_floor_above_cap(const Group& group) {
   const auto* floor = find_control(std::string(floor_of_bandwidth));
   const auto asked = group.controls.find(std::string(floor_of_bandwidth));

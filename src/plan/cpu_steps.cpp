@@ -100,8 +100,8 @@ class CpuPlan {
     out_.mon_groups.emplace_back(WriteCpus{directory, has, cpus});
   }
 
-  // What monitoring groups are to have: those of the request, and those that the steps take nothing
-  // from on purpose.
+  // The CPUs of the monitoring groups in the request, and of those that the steps take nothing from
+  // on purpose.
   std::map<std::string, CpuSet> wanted_mon_cpus() {
     std::map<std::string, CpuSet> out;
     std::map<std::string, CpuSet> given;  // by control group

@@ -1,4 +1,4 @@
-// What is said of groups that other tools made, where they and the policy meet.
+// Warnings about groups that other tools made, where they and the policy meet.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

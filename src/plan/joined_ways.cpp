@@ -30,7 +30,7 @@ struct Owner {
   const Location* where = nullptr;  // of an exclusive one
 };
 
-// Who may fill ways. The code and the data of a party are one.
+// The parties that may fill ways. The code and the data of a party are one.
 std::vector<Owner> owners(const PlannedRequest& planned, const DomainPlacement& placement,
                           bool default_takes_all) {
   const DomainRequest& request = planned.request;

@@ -255,7 +255,7 @@ MountOptions Planner::options_in_use() const {
   return out;
 }
 
-// What no domain of the cache can grant, also of one that is not there now.
+// Reports an amount that no domain of the cache can grant, also if its domain is not there now.
 void Planner::check_absent(const Cache& cache, const DomainAmount& line) {
   const CacheInfo& info = cache.info;
   const Amount& amount = line.amount.value;

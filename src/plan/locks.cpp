@@ -101,7 +101,7 @@ void Planner::check_caches_of_locks() {
   }
 }
 
-// What the kernel refused a short time ago is not asked of it again at once. If it is the default
+// A request that the kernel refused a short time ago is not repeated at once. If it was the default
 // group's part, nothing can be had that the default group must leave.
 void Planner::check_refused() {
   const auto check = [&](const Located<std::string>& name, const std::vector<std::string>& needs) {
@@ -233,7 +233,7 @@ void Planner::add_lock_target(const CacheDomain& domain, const PseudoLock& lock,
   };
 }
 
-// What the kernel refuses wherever the region lies.
+// The reason for which the kernel refuses the region wherever it lies, if there is one.
 std::optional<PlacementRefusal> Planner::lock_refusal(const CacheDomain& domain,
                                                       const PseudoLock& lock,
                                                       const Want& wanted) const {

@@ -26,7 +26,7 @@ struct Moving {
   bool exists = true;      // at this point
   bool leaving = false;
   std::set<CacheDomainKey> parked;
-  // What forbidden_now() found after so many writes to that cache.
+  // The result of forbidden_now() after so many writes to that cache.
   struct Forbidden {
     uint64_t writes = 0;
     Cbm ways;

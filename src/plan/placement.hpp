@@ -58,7 +58,8 @@ struct DomainRequest {
   std::vector<Cbm> others;  // masks of other tools' groups that are no obstacles: better avoided
   std::vector<Exclusive> exclusive;  // nobody else may fill their ways
   std::vector<Party> shared;         // lie in the remainder
-  // Who uses the remainder: the default group if it lies there, else another; empty: nobody.
+  // The group that uses the remainder: the default group if it lies there, else another; empty:
+  // none.
   std::string remainder_for = "default";
 
   // The fewest ways side by side that must not be exclusive.

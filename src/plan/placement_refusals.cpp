@@ -163,8 +163,8 @@ std::vector<std::string> named_members(const Exclusive& partition) {
   return out;
 }
 
-// What takes ways besides the exclusive parties that ask for a number of them. `filled`: the ways
-// of devices, as the sentence has them.
+// Everything that takes ways besides the exclusive parties that ask for a number of them. `filled`:
+// the ways of devices, as the sentence has them.
 std::vector<std::string> limits(const DomainRequest& request, const std::string& filled) {
   std::vector<std::string> out;
   const auto excludes = [&](bool region) {
@@ -248,7 +248,7 @@ PlacementRefusal explain_exclusive(const DomainRequest& request, const Board& bo
                       these_ways(board.exclusive), fixed.empty() ? "" : ", ", fixed, left)};
 }
 
-// Whose ways are missing in the remainder: "b (6 ways)".
+// The holders of the ways that the remainder lacks: "b (6 ways)".
 std::string holders(const DomainRequest& request) {
   std::vector<std::string> out;
   for (const Exclusive& exclusive : request.exclusive) {

@@ -244,7 +244,7 @@ std::vector<Diagnostic> Planner::follow_others(std::vector<GroupTarget>& targets
   if (io && policy_.io) io_ = &*policy_.io;
   for (GroupTarget& target : targets_) {
     if (target.directory != root_group) target.state.mode = Mode::shareable;
-    // What has its name is another tool's group.
+    // The group of that name is another tool's.
     if (is_taken(target.directory, snapshot_)) target.state.schemata.clear();
   }
   for (const Cache& cache : caches_) warn_of_foreign_groups(cache);

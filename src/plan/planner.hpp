@@ -54,7 +54,7 @@ struct CacheDomain {
   DomainId id;
 };
 
-// Whose masks a party of a request stands for.
+// The owner of the masks that a party of a request stands for.
 struct Slot {
   const Group* group = nullptr;
   std::span<const Resource> parts;
@@ -73,7 +73,7 @@ struct PlannedRequest {
 // "'redis'" or "partition 'batch'".
 [[nodiscard]] std::string exclusive_name(const PlannedRequest& planned, size_t index);
 
-// What is said of domains, each text once: a large policy may have very many.
+// Messages about domains, each text once: a large policy may have very many.
 using DomainRefusals = std::map<PlacementRefusal, std::set<DomainId>>;
 
 // About a placement that was granted.
@@ -103,7 +103,8 @@ class Planner {
   void warning(const Location& where, std::string message) {
     diagnostics_.push_back({Severity::warning, where, std::move(message), {}, Cause::policy});
   }
-  // What this machine does not have: an error, or only a warning if the policy says so.
+  // Reports something that this machine does not have: as an error, or only as a warning if the
+  // policy says so.
   void unsupported(const Location& where, std::string message, std::string hint = {},
                    Cause cause = Cause::policy) {
     if (policy_.daemon.unsupported == OnUnsupported::refuse)

@@ -56,7 +56,7 @@ void share_exactly(std::vector<Exclusive>& parties,
     if (those.empty() || !(std::abs(sum - 100) <= 1e-9) || those.size() * min_ways > total)
       continue;
     const std::vector<unsigned> ways = exact_shares(shares, total, min_ways);
-    // What both have in common is decided by the code.
+    // Parties that code and data have in common get the ways of the code.
     for (size_t i = 0; i < those.size(); i++)
       if (!shared[those[i]]) parties[those[i]].party.want = ways[i];
     for (const size_t i : those) shared[i] = true;

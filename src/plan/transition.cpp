@@ -352,7 +352,7 @@ Steps Transition::run(const Snapshot& now, const std::vector<WantedGroup>& wante
   set_exclusive();
   out.steps = std::exchange(steps_, {});
   add_locks(out);
-  // What is there gives CPUs up before others are made, which may fail.
+  // Groups that are there give up CPUs before others are made, which may fail.
   auto step = cpus.mon_groups.begin();
   for (; step != cpus.mon_groups.end() && now.mon_groups.contains(group_of(*step)); ++step)
     out.mon_groups.push_back(std::move(*step));

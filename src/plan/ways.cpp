@@ -170,7 +170,7 @@ bool Planner::add_exclusive(const CacheDomain& domain, const Parties& parties,
   const auto add = [&](const Group* group, const Located<std::string>& name,
                        const AmountTables& amounts, bool strict, const Partition* partition) {
     Lines lines = lines_of(amounts, domain);
-    // What is said of the one half only holds for both.
+    // An amount for only one half holds for both.
     for (const DomainAmount*& line : lines)
       if (line == nullptr) line = lines.front() != nullptr ? lines.front() : lines.back();
     bool other_half = false;

@@ -1,4 +1,4 @@
-// What to write for an unknown key whose value is an amount.
+// Hints for an unknown key whose value is an amount.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace rdtd {
 
-// What the amounts of an unknown key's table may be, which has `keys`.
+// The kinds of amounts that the table of an unknown key may have. `keys`: those of the table.
 struct AmountsOfTable {
   bool of_group = false;  // ranges, and bandwidth besides caches
   bool of_region = false;

@@ -16,7 +16,7 @@ namespace rdtd {
 [[nodiscard]] std::optional<std::string> part_meant(std::string_view text);
 // The amount that `text`, which is none, probably stands for: "4 MiB" for "4MB".
 [[nodiscard]] std::optional<std::string> cache_amount_meant(std::string_view text);
-// What to write instead of "exclusive" and "4 ways exclusive".
+// The hint for "exclusive" and "4 ways exclusive".
 [[nodiscard]] std::optional<std::string> instead_of_exclusive(std::string_view text);
 // "8 GB/s" for "8 GB".
 [[nodiscard]] std::optional<std::string> bandwidth_amount_meant(std::string_view text);
@@ -26,7 +26,7 @@ namespace rdtd {
                                                         std::string_view most, bool is_cache);
 // "1..9 ways" of "9 ways", where a range without its first end is written.
 [[nodiscard]] std::optional<std::string> range_below(std::string_view most, bool is_cache);
-// What may be written beside the least that a group gets of a cache: a group in a partition cannot.
+// The end of a hint about the least that a group gets of a cache; not for a group in a partition.
 inline constexpr std::string_view to_keep_others_out = "; exclusive = true keeps others out";
 
 // The table for a line of `schemata`, "L3:0=f;1=3" or "0=50;1=100": { "0" = "0xf", "1" = "0x3" }.

@@ -11,14 +11,15 @@
 
 namespace rdtd {
 
-// What a group or partition that cannot have "remainder" can have instead.
+// The alternative for a group or partition that cannot have "remainder".
 inline constexpr std::string_view instead_of_remainder = "write \"all\" for all available ways";
 
 // One for a whole policy, since it bounds the number of domain ids in all tables together: a short
 // text may list many.
 class AmountReader {
  public:
-  // Whose amounts: only the default group can have "remainder", only groups have ranges.
+  // The holder of the amounts: only the default group can have "remainder", only groups have
+  // ranges.
   enum class Holder { default_group, group, other };
   // Of which resource; nothing for a control.
   using Of = std::optional<Resource>;

@@ -120,7 +120,7 @@ std::string line_of_domain(const toml::table& table, std::string_view key, bool 
   return line(key);
 }
 
-// What the table's key 'exclusive' stands for in a group; empty without one.
+// The value that the table's key 'exclusive' stands for in a group; empty without one.
 std::string_view exclusive_meant(const toml::table& table) {
   if (const auto* strict = table.get_as<std::string>("exclusive"))
     return lower(strict->get()) == "strict" ? "\"strict\""

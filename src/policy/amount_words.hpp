@@ -10,8 +10,8 @@
 
 namespace rdtd {
 
-// What to write for a word that is no list of domains. `has_range`: whether the amount may be one.
-// `of`: nothing for a control.
+// The hint for a word that is no list of domains. `has_range`: whether the amount may be one. `of`:
+// nothing for a control.
 [[nodiscard]] std::string instead_of_words(std::string_view word, std::string_view key,
                                            bool has_range, const std::optional<Resource>& of,
                                            const toml::table& table);

@@ -55,7 +55,7 @@ Check check_slice(std::string_view text, std::string_view above, std::string_vie
     return doubtful(
         text, pattern::escaped_template,
         write(fmt::format("{}{}{}", text.substr(0, at), meant, text.substr(at + name.size()))));
-  // What the slices begin below stays: the service of a user's manager.
+  // The path above the slices stays: the service of a user's manager.
   std::string_view front = text.substr(0, at - 1);
   while (front.ends_with(dot_slice)) front = front.substr(0, front.rfind('/'));
   return doubtful(

@@ -8,7 +8,7 @@
 
 namespace rdtd {
 
-// What is wrong with the components of a path that begins with '/', if anything is.
+// The problem with the components of a path that begins with '/', if there is one.
 [[nodiscard]] pattern::Check check_cgroup_components(std::string_view text);
 
 // "batch.slice" of "batch-night.slice"; empty of a slice at the root.

@@ -15,7 +15,7 @@ namespace rdtd {
 // The place of the first one, or npos.
 [[nodiscard]] size_t find_no_break_space(std::string_view text);
 
-// What to call a character in a message: "'x'", "U+200B, which is invisible", "U+0435, which looks
+// The name of a character in a message: "'x'", "U+200B, which is invisible", "U+0435, which looks
 // like 'e'". The text must not be empty; its first character counts.
 [[nodiscard]] std::string character_text(std::string_view text);
 

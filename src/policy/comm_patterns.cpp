@@ -79,7 +79,7 @@ std::string list_of_words(std::string_view text) {
     if (word == "or" || word == "and") return {};
     out += (out.empty() ? "[" : ", ") + rdtd::quoted(word);
   }
-  // What is cut as one name is more often one that nobody knows.
+  // A text that would be cut as one name is more often one name that is not known here.
   const bool are_enough = words.size() >= least && can_be_comm(text);
   const bool all_known = words.size() > 1 && std::ranges::all_of(words, is_program);
   return are_enough || all_known ? out + "]" : "";
@@ -154,7 +154,7 @@ Check check_length(std::string_view text, bool of_thread) {
                hint_for_long(*only, of_thread));
 }
 
-// What is no name of a process, however long it is: a unit, and several names.
+// Texts that are no name of a process, however long they are: a unit, and several names.
 Check check_other_kinds(std::string_view text, bool of_thread) {
   const bool certain = glob_is_literal(text) && !can_be_comm(text);
   if (text.ends_with(".service") || text.ends_with(".slice") || text.ends_with(".scope"))

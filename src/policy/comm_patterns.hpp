@@ -7,7 +7,7 @@
 
 namespace rdtd {
 
-// What is wrong with a pattern of `name`, or with `of_thread` of `thread`, if anything is.
+// The problem with a pattern of `name`, or of `thread` with `of_thread`, if there is one.
 [[nodiscard]] pattern::Check check_comm(std::string_view text, bool of_thread);
 
 }  // namespace rdtd

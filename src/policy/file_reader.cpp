@@ -75,7 +75,7 @@ static std::string hint_for_inner_table(const toml::table& table, const std::str
                                         const toml::key& key,
                                         const std::vector<std::string>& keys) {
   const std::string quoted = with_quoted_name(where, key.str());
-  // Who wrote [group.a] too may have meant the keys for it.
+  // If [group.a] is written too, the keys may have been meant for it.
   const bool has_own = std::ranges::any_of(table, [&](const auto& entry) {
     return std::ranges::find(keys, entry.first.str()) != keys.end();
   });

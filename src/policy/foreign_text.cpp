@@ -63,7 +63,7 @@ std::optional<std::string_view> condition_of(std::string_view word, ConditionKin
   return found == words.end() ? std::nullopt : std::optional(found->second);
 }
 
-// What to write in a condition of one kind for a value that the user names a condition for.
+// The hint for a condition of one kind whose value names another condition, `key`.
 std::string write_condition(ConditionKind kind, std::string_view key, std::string_view value) {
   if (key == "pid") return std::string(by_process);
   if (value == "*" && (key == "user" || key == "user_group"))

@@ -1,5 +1,5 @@
-// What other languages have in a text: variables, specifiers, templates, and the word of a
-// condition in front of its value.
+// Parts of other languages in a text: variables, specifiers, templates, and the word of a condition
+// in front of its value.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace rdtd {
 
-// What rdtd would take literally in a pattern, if there is such a thing.
+// The problem with a part of a pattern that rdtd would take literally, if there is one.
 [[nodiscard]] pattern::Check check_foreign_text(ConditionKind kind, std::string_view text);
 
 // Where a specifier of systemd stands, "%U", and where a variable of a shell does: "$UID",
@@ -22,7 +22,8 @@ namespace rdtd {
 [[nodiscard]] std::string without_specifiers(std::string_view text);
 [[nodiscard]] std::string without_variables(std::string_view text);
 
-// What to write, with the '*' that stands for one of them. Alone, it would match everything.
+// The hint with the pattern to write, in which a '*' stands for one of them. Alone, it would match
+// everything.
 [[nodiscard]] std::string hint_for_place(std::string_view pattern);
 
 }  // namespace rdtd

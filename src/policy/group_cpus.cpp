@@ -22,7 +22,7 @@ std::string cpus(IdRange range) {
 
 const char* are(IdRange range) { return range.first == range.last ? "is" : "are"; }
 
-// Who has which CPUs.
+// The CPUs that are taken, with their holders.
 class Holders {
  public:
   struct Held {

@@ -40,7 +40,7 @@ void warn_of_idle_guard(const Policy& policy, std::vector<Diagnostic>& diagnosti
     diagnostics.push_back({Severity::warning, where, std::move(message), std::move(hint)});
   };
   if (policy.guard.mode == GuardMode::off) {
-    // Who writes that it is off knows.
+    // A user who has written that it is off knows it.
     if (!policy.guard.where.file.empty()) return;
     const auto found = std::ranges::find_if(
         policy.groups, [](const Group& group) { return group.is_protected || has_range(group); });

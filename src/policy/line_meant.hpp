@@ -8,9 +8,8 @@
 
 namespace rdtd {
 
-// What to do with a line of a policy that cannot be read, as a hint; empty if nothing is known of
-// it. `is_first`: no key and no table comes before it, so that the whole file may have another
-// format.
+// The hint for a line of a policy that cannot be read; empty if nothing is known of it. `is_first`:
+// no key and no table comes before it, so that the whole file may have another format.
 [[nodiscard]] std::string line_hint(std::string_view line, bool is_first);
 
 // "l3 = { "0" = "0xf" }" of the line "L3:0=f" of `schemata`.
@@ -19,22 +18,22 @@ namespace rdtd {
 // The same of each of its lines; empty if one of them is something else.
 [[nodiscard]] std::vector<std::string> schemata_lines_meant(std::string_view text);
 
-// What to do where something else than '=' follows `key`, with which `line` begins: "l3 ways = 4".
+// The hint for a line that begins with `key`, but has no '=' behind it: "l3 ways = 4".
 [[nodiscard]] std::string pair_hint(std::string_view line, std::string_view key);
 
-// What to do with a value of `key` without quotes that was meant as several: tar gzip; a, b;
-// ("a", "b"). Empty if it was not.
+// The hint for a value of `key` without quotes that was meant as several: tar gzip; a, b; ("a",
+// "b"). Empty if it was not.
 [[nodiscard]] std::string list_hint(std::string_view key, std::string_view value);
 
-// What to write in place of a value of `key` that has no quotes: an amount as it must be written,
-// not only with quotes around it.
+// The hint for a value of `key` that has no quotes: an amount as it must be written, not only with
+// quotes around it.
 [[nodiscard]] std::string value_hint(std::string_view key, std::string_view value);
 
-// What to do with `rest`, which follows the `value` of `key` on its line: "tar", "gzip".
+// The hint for `rest`, which follows the `value` of `key` on its line: "tar", "gzip".
 [[nodiscard]] std::string rest_hint(std::string_view key, std::string_view value,
                                     std::string_view rest);
 
-// What to do with a key that begins with a sign: "!name", "* l3".
+// The hint for a key that begins with a sign: "!name", "* l3".
 [[nodiscard]] std::string sign_hint(std::string_view key);
 
 // Whether a string is open behind this beginning of a line.

@@ -13,7 +13,7 @@ namespace rdtd {
 
 class NameTree {
  public:
-  // What has names below it: a table, or one element of an array.
+  // An object that has names below it: a table, or one element of an array.
   enum class Node : size_t { root };
   // The error is the message's text.
   using Outcome = std::expected<Node, std::string>;

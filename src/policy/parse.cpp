@@ -201,7 +201,8 @@ void Builder::add_group(const FileReader& in, const toml::key& key, const toml::
       return error(name.where,
                    fmt::format("group '{}' belongs to another lease, in {}", name.value, holder),
                    "a lease can replace groups of policy files only");
-    // What the files give it, and the guard may ask for, is not known from the lease.
+    // The amounts that the files give it, and that the guard may ask for, are not known from the
+    // lease.
     read.group.unamended = earlier->unamended ? earlier->unamended : earlier->amounts;
   }
   if (!groups_.contains(read.group.name.value) || replaces)

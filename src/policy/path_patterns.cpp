@@ -117,7 +117,7 @@ bool is_directory(std::string_view path) {
 constexpr std::string_view how_to_find_exe =
     "'readlink /proc/PID/exe' shows the path of a process's executable";
 
-// What is no program, by the end of its name.
+// Whether the file is no program, by the end of its name.
 bool is_data(std::string_view path) {
   constexpr auto ends = std::to_array<std::string_view>(
       {".conf", ".cfg", ".ini", ".toml", ".yaml", ".yml", ".json", ".xml", ".log", ".pid", ".sock",
@@ -149,7 +149,7 @@ Check check_place_of_exe(std::string_view text) {
     return doubtful(text, "it looks like a file that is no program",
                     has_unit_type(file) ? fmt::format("write unit = {}", rdtd::quoted(file)) : "");
   const bool is_device = text.starts_with("/dev/") && !text.starts_with("/dev/shm/");
-  // What lies in the other two has messages of its own.
+  // Paths in the other two directories have messages of their own.
   const bool is_setting = text.starts_with("/etc/") && !text.starts_with("/etc/init.d/") &&
                           !text.starts_with("/etc/alternatives/");
   if (is_device || is_setting)

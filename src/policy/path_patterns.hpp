@@ -8,7 +8,7 @@
 
 namespace rdtd {
 
-// What is wrong with a pattern of `exe` and `cgroup`, if anything is.
+// The problem with a pattern of `exe` or `cgroup`, if there is one.
 [[nodiscard]] pattern::Check check_exe(std::string_view text);
 [[nodiscard]] pattern::Check check_cgroup(std::string_view text);
 

@@ -301,7 +301,7 @@ void check_patterns(const FileReader& in, Condition& condition, bool in_array) {
   for (Located<std::string>& pattern : condition.patterns) {
     auto found = check_pattern(condition.kind, pattern.value, in_array);
     if (found) found->message = with_short_value(std::move(found->message), pattern.value);
-    // Who names both ways has followed the hint already.
+    // A user who names both paths has followed the hint already.
     const bool has_both =
         condition.kind == ConditionKind::exe && found && !found->certain &&
         std::ranges::find(condition.patterns, "/usr" + pattern.value,

@@ -1,4 +1,4 @@
-// What is said of a pattern that can never match, or that may not match what it was meant for.
+// Findings about a pattern that can never match, or that may not match what it was meant for.
 #pragma once
 
 #include <fmt/format.h>

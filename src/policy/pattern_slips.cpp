@@ -38,7 +38,7 @@ size_t size_of_class(std::string_view rest) {
   return rest.size() > 1 && rest[0] == '\\' && std::string_view("dws").contains(rest[1]) ? 2 : 0;
 }
 
-// What a regular expression means, as a glob, as far as there is one.
+// The glob that a regular expression means, as far as there is one.
 std::string glob_of(std::string_view regex) {
   constexpr std::string_view in_any_case = "(?i)";
   std::string out;

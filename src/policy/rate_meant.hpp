@@ -8,7 +8,7 @@
 
 namespace rdtd {
 
-// What to write instead of a number without a unit that is no percentage, such as 2048.
+// The hint for a number without a unit that is no percentage, such as 2048.
 [[nodiscard]] std::optional<std::string> rate_without_unit_meant(std::string_view text);
 // "1000 MB/s" of "1,000 MB/s", "10 gb/s" of "10 gigabytes per second", in small letters.
 [[nodiscard]] std::string plain_rate(std::string_view text);
@@ -19,7 +19,7 @@ namespace rdtd {
 // percent elsewhere.
 [[nodiscard]] std::string rates_of_amd(std::string_view values);
 
-// What AMD's processors have in place of a percentage.
+// The end of a hint about the amount that AMD's processors have in place of a percentage.
 inline constexpr std::string_view rate_in_place_of_share =
     "; AMD's processors take a rate, such as \"8 GB/s\"";
 

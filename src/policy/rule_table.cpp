@@ -192,7 +192,7 @@ Rule read_rule(const FileReader& in, const toml::table& table, size_t& vcpus_lef
   for (const ConditionKind kind : condition_kinds)
     keys.emplace_back(to_string(kind), [&, kind](const auto& k, const auto& n) {
       Condition condition{kind, in.strings(k, n, pattern::is_identity(kind))};
-      // What to do with pods without a namespace is said at the key that names it.
+      // The hint for pods without a namespace is given at the key that names the namespace.
       const bool has_namespace =
           kind == ConditionKind::pod &&
           std::ranges::any_of(table, [](const auto& e) { return is_namespace_key(e.first.str()); });

@@ -50,7 +50,7 @@ bool is_uid(std::string_view text) {
          std::ranges::all_of(dashes, [&](size_t at) { return text[at] == '-'; });
 }
 
-// What kubectl has before a name: "deployment/web".
+// Whether kubectl has the word before a name: "deployment/web".
 bool is_kind_of_kubernetes(std::string_view word) {
   constexpr auto kinds = std::to_array<std::string_view>(
       {"pod", "pods", "po", "deployment", "deployments", "deploy", "statefulset", "sts",

@@ -7,7 +7,7 @@
 
 namespace rdtd {
 
-// What is wrong with a pattern of `container`, `pod` and `vm`, if anything is.
+// The problem with a pattern of `container`, `pod` or `vm`, if there is one.
 [[nodiscard]] pattern::Check check_container(std::string_view text);
 [[nodiscard]] pattern::Check check_pod(std::string_view text);
 [[nodiscard]] pattern::Check check_vm(std::string_view text);

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view dot_scope = ".scope", dot_service = ".service";
 
-// What is between the two; "" if the name is not so.
+// The part of the name between the two; "" if the name does not have both.
 std::string_view between(std::string_view name, std::string_view begin, std::string_view end) {
   const bool has_both =
       name.size() > begin.size() + end.size() && name.starts_with(begin) && name.ends_with(end);

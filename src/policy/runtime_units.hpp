@@ -8,7 +8,7 @@
 
 namespace rdtd {
 
-// What is wrong with a pattern in which a component is the name of such a unit, if anything is.
+// The problem with a pattern in which a component is the name of such a unit, if there is one.
 // `name`: the component, without wildcards; `text`: the whole pattern.
 [[nodiscard]] pattern::Check check_runtime_unit(std::string_view text, std::string_view name);
 

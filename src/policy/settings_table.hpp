@@ -27,7 +27,7 @@ class SettingsTable {
                                                   const std::vector<std::string>& choices,
                                                   const Meant& meant = {},
                                                   const std::string& otherwise = {}) const;
-  // What the word stands for.
+  // The value that the word stands for.
   template <class Value>
   [[nodiscard]] std::optional<Value> choice(
       const FileReader& in, const toml::key& key, const toml::node& node,

@@ -59,7 +59,7 @@ inline constexpr std::string_view of_script = "write cmdline = \"*/NAME.py*\"";
 inline constexpr std::string_view of_qemu_thread = "write thread = \"IO iothreadID\"";
 inline constexpr std::string_view qos_class = "write unit = \"kubepods-besteffort.slice\"";
 inline constexpr std::string_view it_belongs_in_daemon = "it belongs in [daemon]";
-// What they name has the type in its name: batch.slice.
+// The units that they name have the type in their names: batch.slice.
 inline constexpr std::string_view of_type_service = "write unit = \"NAME.service\"";
 inline constexpr std::string_view of_type_slice = "write unit = \"NAME.slice\"";
 inline constexpr std::string_view of_type_scope = "write unit = \"NAME.scope\"";

@@ -1,4 +1,4 @@
-// What to write for a key that has the kind of its amount in its name: l3_percent = 20.
+// Hints for a key that has the kind of its amount in its name: l3_percent = 20.
 #pragma once
 
 #include <span>

@@ -29,7 +29,7 @@ using pattern::write;
 
 namespace {
 
-// What a unit's name cannot have (systemd.unit(5)), besides the glob's characters.
+// The first character that a unit's name cannot have (systemd.unit(5)), besides those of a glob.
 std::optional<std::string_view> foreign_character(std::string_view text) {
   constexpr std::string_view allowed =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:-_.\\@*?[]!^";

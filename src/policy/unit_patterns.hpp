@@ -8,7 +8,7 @@
 
 namespace rdtd {
 
-// What is wrong with a pattern of `unit` or `user_unit`, if anything is.
+// The problem with a pattern of `unit` or `user_unit`, if there is one.
 [[nodiscard]] pattern::Check check_unit(ConditionKind kind, std::string_view text);
 
 }  // namespace rdtd

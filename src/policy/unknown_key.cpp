@@ -217,7 +217,7 @@ std::string hint_for_cpu_mask(const UnknownKey& unknown) {
                       : fmt::format("write cpus = \"{}\"", format_cpu_list(cpus));
 }
 
-// What the key's value adds to what its name says.
+// The hint for the key's name, made more precise by its value.
 std::string hint_by_value(const UnknownKey& unknown, std::string_view word, std::string_view hint,
                           const AmountsOfTable& amounts) {
   if (hint == needs_rule) return rule_of(unknown, word);

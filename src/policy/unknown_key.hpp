@@ -61,7 +61,7 @@ inline constexpr std::string_view is_unit_file =
     "this is a unit file of systemd: a policy names the unit in a [[rule]], unit = "
     "\"NAME.service\"";
 
-// What to write for a QoS class of Kubernetes, in small or capital letters; "" for other words.
+// The hint for a QoS class of Kubernetes, in small or capital letters; "" for other words.
 [[nodiscard]] std::string hint_for_qos(std::string_view word);
 
 // The hint for an unknown key of a table that has `keys`: what to write instead, or else some of

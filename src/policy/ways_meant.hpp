@@ -7,8 +7,8 @@
 
 namespace rdtd {
 
-// What stands behind "ways " and is no range, as an amount: "ways 4-7" for "4..7" and "7-4", "0x3"
-// for "0,1", "2 ways" for "0,2".
+// The amount meant by a text behind "ways " that is no range: "ways 4-7" for "4..7" and "7-4",
+// "0x3" for "0,1", "2 ways" for "0,2".
 [[nodiscard]] std::string named_ways_meant(std::string_view text);
 
 // "ways 4-7" of "4-7 ways".

@@ -62,7 +62,7 @@ Result<void> append_domain(const Filesystem& filesystem, const std::string& path
   return {};
 }
 
-// What a directory has; nothing if that is not there.
+// The entries of a directory; none if it is not there.
 Result<std::vector<Filesystem::Entry>> list_counted(const Filesystem& filesystem,
                                                     const std::string& path) {
   auto entries = filesystem.list(path);

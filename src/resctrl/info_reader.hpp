@@ -1,4 +1,4 @@
-// What the readers of info/ and of `schemata` share.
+// The parts that the readers of info/ and of `schemata` share.
 #pragma once
 
 #include <cstdint>

@@ -84,7 +84,7 @@ bool is_unlisted(const Snapshot& snapshot, const std::string& group) {
 
 }  // namespace
 
-// What cannot be read now does not make all groups those of others.
+// A time that cannot be read now does not make all groups those of others.
 bool Ownership::is_of(const resctrl::Filesystem& filesystem) const {
   if (!info_time_) return true;
   const auto now = filesystem.info_time();
@@ -153,7 +153,7 @@ std::vector<std::string> Ownership::settle(const Snapshot& snapshot,
 std::set<std::string> Ownership::owned(const Snapshot& snapshot) {
   std::set<std::string> out;
   follow_renames(snapshot);
-  // Who enables io_alloc again after another tool disabled it, owns it.
+  // If another tool disabled io_alloc, the program that enables it again owns it.
   if (snapshot.io.empty()) forget(std::string(io_group));
   for (auto& [group, inode] : entries_) {
     if (group == root_group || group == io_group) {

@@ -1,4 +1,4 @@
-// What the processor can do, from info/.
+// Reads the capabilities of the processor from info/.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -89,7 +89,8 @@ BandwidthInfo read_bandwidth(InfoReader& info, ControlReader& controls, Resource
   return bandwidth;
 }
 
-// What only x86 has: rates of AMD and of mba_MBps, and a mode of throttling of Intel.
+// Whether it has parts that only x86 has: rates of AMD and of mba_MBps, and a mode of throttling of
+// Intel.
 bool is_x86(const Filesystem& filesystem, const Capabilities& capabilities) {
   const auto has_rates = [](const auto& bandwidth) {
     return bandwidth.second.unit != BandwidthUnit::percent;

@@ -14,8 +14,8 @@ namespace rdtd::resctrl {
 
 namespace {
 
-// What the kernel takes in one write: a page, which has 4096 bytes or more (atomic_write_len in
-// fs/kernfs/file.c).
+// The most that the kernel takes in one write: a page, which has 4096 bytes or more
+// (atomic_write_len in fs/kernfs/file.c).
 constexpr size_t longest_write = 4096;
 
 }  // namespace
@@ -308,7 +308,7 @@ Result<void> Transaction::carry_out(std::span<const Step> steps) {
 
 namespace {
 
-// What is there now; the rest of the machine stays as it was read.
+// Reads the groups as they are now; the other parts of the machine stay as they were read.
 void read_again(const Filesystem& filesystem, Ownership& ownership, Machine& machine) {
   auto now = read_snapshot(filesystem);
   if (!now) return;

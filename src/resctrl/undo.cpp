@@ -31,7 +31,7 @@ void Transaction::forget_what_was_not_made(bool restored) {
       ownership_.made(group, *known->second);
       continue;
     }
-    // What cannot be listed now is kept: it was made.
+    // A group that cannot be listed now is kept: it was made.
     const bool listed = group == root_group || inode != Result<uint64_t>(0);
     const bool exists =
         group == root_group ? known_.contains(group) || !restored : made_.contains(group) && listed;
@@ -142,8 +142,8 @@ bool Transaction::changed_mon_groups(const std::string& control) const {
   });
 }
 
-// What cannot be read now is taken for what the steps have left there. What nobody can know is a
-// problem.
+// State that cannot be read now is assumed to be as the steps have left it. State that nobody can
+// know is a problem.
 void Transaction::take_unread(Snapshot& now, std::vector<std::string>& problems) const {
   std::set<std::string> taken = touched_;
   for (const auto& [group, unread] : now.unread) {
@@ -242,7 +242,7 @@ void Transaction::leave_replaced(const Snapshot& now, std::vector<std::string>& 
   std::erase_if(tasks_, [&](const auto& tasks) { return is_theirs(tasks.first); });
 }
 
-// What is there now is read, since the step that failed may have been carried out in part.
+// Reads the present state first, since the step that failed may have been carried out in part.
 std::vector<std::string> Transaction::undo() {
   std::vector<std::string> problems;
   // Nobody else knows the tasks of the groups that are gone: one reading that fails is no reason.

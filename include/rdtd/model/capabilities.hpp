@@ -40,10 +40,11 @@ enum class BandwidthUnit { percent, mbps, eighth_gbps };
 // Bytes per second; 0 for percent.
 [[nodiscard]] uint64_t unit_bytes(BandwidthUnit unit);
 
-// What the kernel reads of a percentage that was written, a multiple of bandwidth_gran. MPAM keeps
-// it as a fraction of 2^bits, and its steps are what one of these is, rounded up: with six bits
-// "10" reads "9" (percent_to_mbw_max and mbw_max_to_percent in drivers/resctrl/mpam_resctrl.c,
-// Linux 7.1). With seven bits or more, and on all others, what was written is read.
+// The percentage that is read from the kernel after one was written, a multiple of bandwidth_gran.
+// MPAM keeps it as a fraction of 2^bits, and its steps are what one of these is, rounded up: with
+// six bits "10" reads "9" (percent_to_mbw_max and mbw_max_to_percent in
+// drivers/resctrl/mpam_resctrl.c, Linux 7.1). With seven bits or more, and on all others, what was
+// written is read.
 [[nodiscard]] uint32_t percent_as_read(uint32_t written, unsigned bandwidth_gran);
 
 // How far from what was written a percentage may read. Vendors' kernels with MPAM before Linux 7.1

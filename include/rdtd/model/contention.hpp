@@ -1,4 +1,4 @@
-// What rdtd-observer has on D-Bus: episodes of contention. Plain values, for both sides.
+// The episodes of contention that rdtd-observer has on D-Bus. Plain values, for both sides.
 #pragma once
 
 #include <cstdint>

@@ -28,14 +28,14 @@ using CounterValue = std::variant<uint64_t, double, NoCount>;
 
 struct DomainCounters {
   std::string group;  // directory; the figures of a control group include its monitoring groups
-  // What is divided into domains: "L3", "MB", "PERF_PKG" (packages), or "sub_L3" (the NUMA nodes
-  // that share one L3 domain; its figures are included in those of that domain).
+  // The resource that is divided into domains: "L3", "MB", "PERF_PKG" (packages), or "sub_L3" (the
+  // NUMA nodes that share one L3 domain; its figures are included in those of that domain).
   std::string resource;
   DomainId domain{};
   std::map<std::string, CounterValue> counters;  // "llc_occupancy"
 };
 
-// What a counter counts, from its name.
+// The unit of a counter and the way it counts, from its name.
 struct CounterKind {
   enum class Unit { bytes, joules, farads, events };
   Unit unit = Unit::events;

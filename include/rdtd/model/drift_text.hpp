@@ -1,4 +1,4 @@
-// What the daemon says of drift that names no group, because it is about processes. Any user can
+// The daemon's texts about drift that names no group, because it is about processes. Any user can
 // cause it, so a program that acts on drift has to tell it from that of groups.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What rdtd-observer has of its guard on D-Bus. Plain values, for both sides.
+// The status of its guard that rdtd-observer has on D-Bus. Plain values, for both sides.
 #pragma once
 
 #include <cstdint>

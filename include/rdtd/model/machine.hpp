@@ -27,7 +27,7 @@ struct MountOptions {
 [[nodiscard]] MountOptions parse_mount_options(std::string_view options);
 // The reverse, without the options that are not set: "rw,cdp,mba_MBps".
 [[nodiscard]] std::string format_mount_options(const MountOptions& options);
-// What an administrator does to mount resctrl with these options.
+// Instructions for an administrator to mount resctrl with these options.
 [[nodiscard]] std::string how_to_mount(const MountOptions& options);
 // Without it, a kernel with MPAM refuses cdp and cdpl2 (resctrl_arch_set_cdp_enabled() in
 // drivers/resctrl/mpam_resctrl.c).

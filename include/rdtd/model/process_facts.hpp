@@ -22,8 +22,8 @@ struct Identity {
   gid_t gid = 0;
   uid_t real_uid = 0;
 
-  // Whose it is, for rules and for what a user may cost. A program that is set-uid root is still
-  // its user's, who chooses its name and has the children that it starts.
+  // The user that it belongs to, for rules and for what a user may cost. A program that is set-uid
+  // root is still its user's, who chooses its name and has the children that it starts.
   [[nodiscard]] uid_t responsible() const { return uid != 0 ? uid : real_uid; }
   // The user who may see it and have it assigned. Root if the two users differ: a service of root
   // may be acting for this user, or the user has started a program that is set-uid. Only of

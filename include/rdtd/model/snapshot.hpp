@@ -39,8 +39,8 @@ inline constexpr std::string_view root_group;
 // Stands for the I/O devices where they fill ways of their own (io_alloc): they hold a CLOSID as a
 // group does. resctrl has their files below this directory, and no group can have its name.
 inline constexpr std::string_view io_group = "info";
-// What people call it: "redis", "redis/web", "default", "default/web", "I/O"; what another tool has
-// made in a directory "default" is "./default".
+// The group's name for people: "redis", "redis/web", "default", "default/web", "I/O"; a group that
+// another tool has made in a directory "default" is "./default".
 [[nodiscard]] std::string group_label(std::string_view directory);
 [[nodiscard]] std::string group_directory(std::string_view label);
 
@@ -71,7 +71,7 @@ struct Snapshot {
   std::set<std::string> to_adopt;
   // Groups that cannot be read as a whole, or say what rdtd does not know; not in `groups`.
   std::set<std::string> unreadable;
-  // What could be read of these: their CPUs and masks, and the mode if it is a known one.
+  // The parts of these that could be read: their CPUs and masks, and the mode if it is a known one.
   std::map<std::string, GroupState> half_read;
   // By directory, of groups of both kinds.
   std::map<std::string, UnreadFiles> unread;
@@ -105,7 +105,8 @@ struct Snapshot {
   std::map<std::string, std::string> refused;
   // The masks that groups of rdtd had before leases displaced them: the places that they keep.
   std::map<std::string, Schemata> places;
-  // What groups had before the policy in force set it: values_before() in plan/controls.hpp.
+  // The values that groups had before the policy in force set them: values_before() in
+  // plan/controls.hpp.
   ControlValues controls_before;
 
   // Control groups that hold a CLOSID, without the default one, which always does. Those that

@@ -8,7 +8,7 @@
 
 namespace rdtd {
 
-// What the names of slices end in.
+// The end of the names of slices.
 inline constexpr std::string_view dot_slice = ".slice";
 
 // Whether the name ends in a unit type: ".service", ".slice", ".scope" ...

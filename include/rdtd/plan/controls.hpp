@@ -9,8 +9,9 @@
 
 namespace rdtd {
 
-// What the groups of a plan had of the controls that it sets, before any policy set them: from the
-// record of the policy before, or as they are now. A new group gets what the default group had.
+// The values that the groups of a plan had of the controls that it sets, before any policy set
+// them: from the record of the policy before, or as they are now. A new group gets what the default
+// group had.
 [[nodiscard]] ControlValues values_before(const Plan& plan, const Capabilities& capabilities,
                                           const Snapshot& snapshot, const ControlValues& record);
 

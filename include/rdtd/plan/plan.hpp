@@ -87,11 +87,11 @@ enum class MonGroups { required, wanted };
     const Policy& policy, const Capabilities& capabilities, const Snapshot& snapshot,
     MonGroups mon_groups = MonGroups::required);
 
-// What a plan goes around: the exclusive groups and pseudo-locked regions of others.
+// The obstacles that a plan goes around: the exclusive groups and pseudo-locked regions of others.
 [[nodiscard]] std::map<std::string, Schemata> obstacles(const Snapshot& snapshot);
 
-// What the groups of others mean for targets that stay where they are: sets the mode that each can
-// have now, and returns the warnings about the ways that others can fill too.
+// Adapts targets that stay where they are to the groups of others: sets the mode that each can have
+// now, and returns the warnings about the ways that others can fill too.
 [[nodiscard]] std::vector<Diagnostic> follow_others(const Policy& policy,
                                                     const Capabilities& capabilities,
                                                     const Snapshot& snapshot,
@@ -122,8 +122,8 @@ void take_as_granted(const std::vector<GroupTarget>& targets, const Capabilities
                              const std::vector<LockTarget>& locks, const IoTarget& io,
                              const Capabilities& capabilities, const Snapshot& snapshot);
 
-// What stands in resctrl other than it is to be, a sentence each: "group 'redis': L3:0=ff, granted
-// L3:0=f". What is offline is no difference.
+// A value in resctrl that is not as it is to be, in a sentence: "group 'redis': L3:0=ff, granted
+// L3:0=f". A domain or CPU that is offline is no difference.
 struct Difference {
   std::string group;  // directory
   std::string text;
@@ -142,7 +142,8 @@ struct Difference {
 // it was rdtd that set it.
 [[nodiscard]] bool leaves_default_group(const Policy& policy, const Snapshot& snapshot);
 
-// What follows the name of an exclusive group or a partition if I/O devices may fill its ways.
+// The text that follows the name of an exclusive group or a partition if I/O devices may fill its
+// ways.
 inline constexpr std::string_view not_from_devices = " (not from devices)";
 
 // All steps, in lines of that width, then the counted summary.

@@ -14,10 +14,10 @@ namespace rdtd {
 
 enum class Severity { error, warning };
 
-// What an error comes from: the policy, how resctrl is mounted, how many control groups there can
-// be, a program that has the device of a pseudo-locked region open, or else a state of the machine
-// that may pass without an edit: a policy file that cannot be read (EMFILE, EIO), what the kernel
-// refuses.
+// The cause of an error: the policy, how resctrl is mounted, how many control groups there can be,
+// a program that has the device of a pseudo-locked region open, or else a state of the machine that
+// may pass without an edit: a policy file that cannot be read (EMFILE, EIO), or a refusal of the
+// kernel.
 enum class Cause { policy, mount, closids, device, machine };
 
 struct Diagnostic {

@@ -36,7 +36,7 @@ enum class OnStop { keep, remove };
 enum class OnDrift { restore, report };
 // Of amounts that this machine does not have or support.
 enum class OnUnsupported { refuse, skip };
-// Who may read resctrl, beside root: a user group, or everybody.
+// The users who may read resctrl, beside root: a user group, or everybody.
 enum class Readers { group, all };
 
 struct DaemonSettings {

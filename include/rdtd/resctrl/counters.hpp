@@ -1,4 +1,4 @@
-// What resctrl counts: the monitoring data of the groups, and their tasks. Formats:
+// The counts of resctrl: the monitoring data of the groups, and their tasks. Formats:
 // Documentation/filesystems/resctrl.rst, "mon_data" and "tasks".
 #pragma once
 

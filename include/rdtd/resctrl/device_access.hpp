@@ -1,6 +1,6 @@
-// Who may open the device of a pseudo-locked region. The kernel makes /dev/pseudo_lock/NAME for
-// root alone. rdtd cannot change that: its sandbox has no devices. A rule of udev (70-rdtd.rules)
-// does, with what it finds in a file of rdtd's for each region.
+// Access to the device of a pseudo-locked region. The kernel makes /dev/pseudo_lock/NAME for root
+// alone. rdtd cannot change that: its sandbox has no devices. A rule of udev (70-rdtd.rules) does,
+// with what it finds in a file of rdtd's for each region.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Who is in a group, as its file `tasks` says: threads, and IOMMU groups on kernels that put
-// devices into groups ("iommu_group:5" beside the thread ids; CONFIG_RESCTRL_IOMMU of NVIDIA's
+// The members of a group, as its file `tasks` lists them: threads, and IOMMU groups on kernels that
+// put devices into groups ("iommu_group:5" beside the thread ids; CONFIG_RESCTRL_IOMMU of NVIDIA's
 // kernels).
 #pragma once
 
@@ -22,7 +22,7 @@ struct Members {
 [[nodiscard]] Members parse_members(std::string_view tasks);
 [[nodiscard]] Result<Members> read_members(const Filesystem& filesystem, const std::string& group);
 
-// What the kernel takes and shows for one: "iommu_group:5".
+// The word that the kernel takes and shows for an IOMMU group: "iommu_group:5".
 [[nodiscard]] std::string iommu_group_word(unsigned iommu_group);
 // "IOMMU group 5", "IOMMU groups 5,7"; empty if there is none.
 [[nodiscard]] std::string iommu_groups_text(const std::set<unsigned>& iommu_groups);

@@ -1,6 +1,6 @@
-// Who may read resctrl. The kernel lets everybody: but each read of `tasks` or of a counter holds
-// the lock that a write to `tasks` waits for, so users who read in a loop keep processes from
-// coming to their groups. The mode of the root is the gate to all that is below it.
+// Access to resctrl for reading. The kernel grants it to everybody, but each read of `tasks` or of
+// a counter holds the lock that a write to `tasks` waits for, so users who read in a loop keep
+// processes from coming to their groups. The mode of the root is the gate to all that is below it.
 #pragma once
 
 #include <sys/types.h>

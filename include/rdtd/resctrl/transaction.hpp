@@ -53,7 +53,7 @@ class Transaction {
     bool existed = false;  // before the steps
   };
   [[nodiscard]] const std::optional<Failed>& failed() const { return failed_; }
-  // What `tasks` of a group said before the steps removed it; of others "".
+  // The text of a group's `tasks` before the steps removed the group; "" for other groups.
   [[nodiscard]] std::string tasks_before(const std::string& group) const;
   // Whether the failure left everything as it was.
   [[nodiscard]] bool undone() const { return undone_; }

@@ -1,4 +1,4 @@
-// What a template of monitoring groups stands for in a process.
+// The value that a template of monitoring groups stands for in a process.
 #pragma once
 
 #include <optional>
