@@ -240,7 +240,8 @@ Result<void> Directory::set_access(int fd, const std::string& name, const Replac
   struct stat made{};
   if (how.owner && ::fstat(fd, &made) == 0 && std::pair(made.st_uid, made.st_gid) != *how.owner &&
       ::fchown(fd, how.owner->first, how.owner->second) < 0) {
-    // Who may write here, but not give files away. What a group may do is not for another one.
+    // EPERM: the caller may write here, but not give files away. The rights of one group are not
+    // for another one.
     if (errno != EPERM) return errno_error("change the owner of", path_of(name));
     constexpr uid_t same = static_cast<uid_t>(-1);
     keeps_group = made.st_gid == how.owner->second || ::fchown(fd, same, how.owner->second) == 0;

@@ -47,7 +47,7 @@ class ElementMasks {
       any_ |= bit;
     } else if (element.size() > 1 && element.front() == '[') {
       brackets_.emplace_back(element, bit);
-      // What has only characters of ASCII says the same about all others.
+      // A bracket with only characters of ASCII gives the same result for all others.
       const bool is_wide = !std::ranges::all_of(
           element, [](char c) { return static_cast<unsigned char>(c) < first_beyond_ascii; });
       if (is_wide)

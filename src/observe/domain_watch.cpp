@@ -64,9 +64,9 @@ void DomainWatch::begin_sample(const Sample& sample, bool gap) {
   }
 }
 
-// What was usual with other amounts says nothing of these.
+// Traffic that was usual with other amounts says nothing about these.
 void DomainWatch::take_up(Track& track, Amounts amounts) {
-  // What could not be read this time is as it was.
+  // An amount that could not be read this time is as it was.
   if (!amounts.ways) amounts.ways = track.amounts.ways;
   if (!amounts.traffic) amounts.traffic = track.amounts.traffic;
   const Amounts before = std::exchange(track.amounts, amounts);
@@ -158,7 +158,7 @@ void DomainWatch::end_what_ended() {
       }
     }
     if (running.quiet < quiet_samples) continue;
-    // Who goes on does not suffer when the other gets back what was taken.
+    // A taker that goes on does not suffer when the other gets back what was taken.
     accept(running.episode.takers);
     if (was_seen(running.episode)) ended_.push_back(running.episode);
     changed = true;
@@ -233,14 +233,14 @@ bool DomainWatch::suffers(const Track& track) const {
          track.least(traffic) > suffer_factor * std::max(*baseline, track.accepted) + suffer_floor;
 }
 
-// Who gets back what was taken from it takes nothing.
+// A group that gets back what was taken from it takes nothing.
 bool DomainWatch::takes_from(const std::string& taker, const std::string& sufferer) const {
   return takes_.contains({taker, sufferer});
 }
 
 std::optional<double> DomainWatch::ceiling() const {
   const auto seen = means_.most();
-  // What was seen can be carried, whatever the measurement says.
+  // Traffic that was seen can be carried, whatever the measurement says.
   return measured_ceiling_ && seen ? std::max(measured_ceiling_, seen)
          : measured_ceiling_       ? measured_ceiling_
                                    : seen;
@@ -329,7 +329,7 @@ bool DomainWatch::bandwidth_lasts(const Running& running) const {
     const Track* track = track_of(part);
     return track != nullptr && track->most(traffic) > half(part);
   };
-  // What it has less since its own amount was lowered is not known.
+  // It is not known how much the taker cost it since its own amount was lowered.
   const auto still_suffers = [&](const Part& part) {
     const Track* track = track_of(part);
     return track != nullptr && track->least(traffic) < half(part) &&
@@ -350,7 +350,7 @@ bool DomainWatch::lasts(const Running& running) const {
   return false;
 }
 
-// Whose traffic is as much as it may be, whatever cache it has.
+// Whether the group's traffic is as much as it may be, whatever cache it has.
 bool DomainWatch::is_limited(const Track& track, uint64_t unlimited) const {
   if (measured_ceiling_ && total_ >= enough * *measured_ceiling_) return true;
   return track.amounts.traffic && *track.amounts.traffic < unlimited;

@@ -52,7 +52,7 @@ class HighMeans {
   size_t count_ = 0;        // means so far
 };
 
-// What a group may use.
+// The amounts that a group may use.
 struct Amounts {
   std::optional<uint64_t> ways;     // that it may fill; nothing: not known
   std::optional<uint64_t> traffic;  // as it stands in `schemata`, in whatever unit
@@ -90,7 +90,7 @@ struct Track {
   [[nodiscard]] double least(double Point::* figure) const;
   [[nodiscard]] double most(double Point::* figure) const;
   void forget();
-  // What it does now is usual from now on.
+  // Its present traffic is usual from now on.
   void accept();
 };
 
@@ -98,7 +98,7 @@ class DomainWatch {
  public:
   DomainWatch(std::string resource, DomainId domain)
       : resource_(std::move(resource)), domain_(domain) {}
-  // What the header says of this domain.
+  // Takes the figures of this domain from the header.
   void use(const Header& header);
   // `gap`: no rate is between this sample and the one before.
   void begin_sample(const Sample& sample, bool gap);
@@ -193,7 +193,8 @@ inline constexpr auto traffic = &Track::Point::traffic;
 inline constexpr double near_ceiling = 0.8;
 // Below it, or below a tenth of what it usually has, a group does nothing that could be disturbed.
 inline constexpr double idle_floor = 1 << 18, idle_part = 0.1;  // bytes/s
-// What a change of masks moves has moved by then, and what was before is out of sight.
+// After so many points, a change of masks has moved all the cache that it moves, and the points
+// before it are out of sight.
 inline constexpr size_t recent_points = 10;
 
 }  // namespace rdtd::observe

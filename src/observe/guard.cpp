@@ -84,8 +84,8 @@ void Guard::Place::rest() {
   cut.reset();
 }
 
-// What was seen before says nothing of the time that nobody looked. What was learned, and the
-// samples that a cut is judged by, stay.
+// Figures from before the gap say nothing about the time in which nobody looked. Learned values,
+// and the samples that a cut is judged by, stay.
 void Guard::Place::after_gap() {
   high = 0;
   alone = low = {};
@@ -178,12 +178,12 @@ void Guard::add(const DomainTraffic& domain, bool may_act, std::vector<GuardStep
   if (!may_act || !is_usable(domain, place)) return;
   auto step = next(domain, place);
   if (!step) return;
-  // What was seen before the step is no measure for the next one.
+  // Figures from before the step are no measure for the next one.
   for (auto& [group, pair] : place.pairs) pair.recent.clear();
   out.push_back(std::move(*step));
 }
 
-// What was learned stays.
+// Learned values stay.
 void Guard::give_all_back(const Key& key, Place& place, const char* why,
                           std::vector<GuardStep>& out) const {
   place.rest();

@@ -19,7 +19,7 @@ constexpr double rise_seconds = 10, quiet_margin = 0.1;
 constexpr double active_rate = 1 << 18;  // bytes/s
 // Means that differ by less, or by less than so many standard errors, are the same.
 constexpr double changed = 0.05, changed_errors = 2;
-// What differs by that much shows at once.
+// A difference of that much shows at once.
 constexpr double much_changed = 0.2, much_changed_errors = 4;
 // A sample that differs by more from the last one before a cut is of another time.
 constexpr double unlike = 0.25;
@@ -157,7 +157,7 @@ void Guard::note_amount(const std::string& mb, const Place& place, Pair& pair) c
   if (place.wait == 0 && amount < expected * (1 - 1e-9)) pair.lowered_mb = mb;
 }
 
-// What each sample shows, also while a step is waited for.
+// Takes note of each sample, also while a step is waited for.
 void Guard::note(const DomainTraffic& domain, Place& place) const {
   const bool alone = is_alone(domain);
   place.alone.add(alone, now_);
@@ -202,7 +202,7 @@ std::optional<GuardStep> Guard::next(const DomainTraffic& domain, Place& place) 
       return undo(domain, place);
     }
   }
-  // What more would do is not known before that one is in force.
+  // The effect of a further cut is not known before the present one is in force.
   if (place.high >= cut_samples && !place.cut)
     if (auto step = cut(domain, place)) return step;
   return give_back(domain, place);
@@ -383,7 +383,7 @@ double Guard::raised(const Pair& pair) const {
   return written(range, out) >= written(range, range.most) ? range.most : out;
 }
 
-// Who uses all that it has would use more, and there was too much traffic at that not long ago.
+// A group that uses all that it has would use more, and that was too much traffic not long ago.
 bool Guard::may_rise(const DomainTraffic& domain, const std::string& group, const Place& place,
                      const Pair& pair) const {
   if (pair.amount >= pair.range.most || pair.flapping) return false;

@@ -65,7 +65,7 @@ constexpr const char* long_name = "it has a name of more than 512 bytes";
 // Why a line is refused.
 using Refused = std::unexpected<std::string>;
 
-// What is nested deeper takes far more memory than its text.
+// A text that is nested deeper takes far more memory than its own length.
 bool is_too_deep(std::string_view text) {
   size_t depth = 0;
   bool quoted = false;
@@ -146,7 +146,7 @@ std::expected<DomainCounters, std::string> counters_of(const Json& row) {
   return out;
 }
 
-// What is wrong, if anything is.
+// The problem, if there is one.
 using Wrong = std::optional<std::string>;
 
 Wrong read_counters(const Json& rows, Sample& out) {

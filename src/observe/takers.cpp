@@ -24,8 +24,8 @@ bool is_sure(const Track& track) { return track.recent.size() >= 3; }
 
 using PointAt = std::deque<Track::Point>::const_iterator;
 
-// What the group had at this point and at the one before it. Who begins to work may fill more for a
-// moment than it can keep: that was never its own.
+// The cache that the group had both at this point and at the one before it. A group that begins to
+// work may fill more for a moment than it can keep: that was never its own.
 double held(PointAt point) { return std::min((point - 1)->occupancy, point->occupancy); }
 
 // The last point before the last two at which the group held about the most cache, if there are
@@ -89,7 +89,7 @@ void DomainWatch::find_gainers() {
   }
 }
 
-// What the ways of the group hold; all there is if that is not known.
+// The bytes that the ways of the group hold; infinity if that is not known.
 double DomainWatch::granted(const Track& track) const {
   return way_bytes_ && track.amounts.ways
              ? static_cast<double>(*way_bytes_) * std::popcount(*track.amounts.ways)
@@ -103,8 +103,8 @@ void DomainWatch::find_cache() {
     const auto found_peak = peak_of(track);
     if (!found_peak) continue;
     const PointAt& peak = *found_peak;
-    // What a group has in ways that its mask no longer has stays there until others fill them: it
-    // has no right to that.
+    // Cache that a group has in ways that its mask no longer has stays there until others fill
+    // them, but the group has no right to it.
     const double granted = this->granted(track), had = std::min(held(peak), granted);
     const double lost = had - track.most(occupancy);
     const double least = std::isfinite(granted) ? lost_part * granted : lost_bytes;

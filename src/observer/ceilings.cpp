@@ -39,7 +39,7 @@ Result<void> write_ceilings(const std::string& directory, const observe::Header&
   if (error) return std::unexpected(Error{"create", directory, error.value(), {}});
   const auto opened = Directory::open(directory);
   if (!opened) return std::unexpected(opened.error());
-  // What cannot be read now is not to be lost.
+  // Ceilings that cannot be read now must not be lost.
   const auto text = opened->read(ceilings_file);
   if (!text && text.error().code != ENOENT) return std::unexpected(text.error());
   observe::Header all = header;

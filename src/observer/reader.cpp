@@ -102,7 +102,7 @@ class Lines {
  public:
   explicit Lines(Output& output) : output_(output) {}
 
-  // What is wrong, if anything is.
+  // Returns the problem, if there is one.
   std::optional<observe::BadRecording> feed(std::string_view bytes) {
     while (!bytes.empty()) {
       const size_t end = bytes.find('\n');

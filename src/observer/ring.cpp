@@ -25,11 +25,11 @@ constexpr uint64_t least_bytes = 64 << 10, most_file_bytes = 4 << 20;
 constexpr uint64_t files_per_ring = 16;
 // Each start of the program begins one: many starts must not leave very many.
 constexpr size_t most_files = 256;
-// What a kill loses at most. More often, the files would be larger.
+// The most that a kill loses. If data were written more often, the files would be larger.
 constexpr uint64_t flush_usec = 5'000'000;
 constexpr int level = 6;
 
-// What it takes of the disk, which is more than its length where blocks are large.
+// The space that it takes on the disk, which is more than its length where blocks are large.
 uint64_t size_of(const Directory& directory, const std::string& name) {
   struct stat status{};
   return ::fstatat(directory.fd(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0

@@ -37,7 +37,7 @@ namespace {
 
 // After something failed: resctrl, the bus, or the disk may come back.
 constexpr uint64_t retry_usec = 10'000'000;
-// What a header says of the machine is at most so old.
+// The figures of a header about the machine are at most so old.
 constexpr uint64_t renew_usec = 10'000'000, changed_usec = 50'000'000;
 
 std::optional<dev_t> device_of(const std::string& path) {
@@ -119,8 +119,8 @@ void Observer::settled(const std::string& what) {
   (void)sd_notify(0, ("STATUS=" + printable(left)).c_str());
 }
 
-// What the daemon refuses does not end the observer: it goes on as before, without a guard. False
-// then.
+// A policy that the daemon refuses does not end the observer: it goes on as before, without a
+// guard. Returns false then.
 bool Observer::read_settings() {
   header_due_usec_ = 0;
   settings_due_usec_ = UINT64_MAX;
@@ -166,13 +166,13 @@ void Observer::renew(observe::Header header) {
   }
   sampler_->update(header);
   if (detector_ && header == header_) return;
-  // What changes to and fro must not fill the ring with files.
+  // A header that changes to and fro must not fill the ring with files.
   header_due_usec_ += changed_usec;
   header_ = std::move(header);
   // The header of a file holds for all of its samples.
   ring_.reset();
   guarding_->use(header_);
-  // What it has learned is not lost with a failed reading, which a recording does not show.
+  // A failed reading, which a recording does not show, must not lose what the detector has learned.
   if (detector_)
     detector_->use(header_);
   else
@@ -201,7 +201,7 @@ void Observer::connect() {
       .on_name =
           [this] {
             settled("bus");
-            // What was announced meanwhile is not known.
+            // Anything that was announced meanwhile is not known.
             if (std::exchange(was_on_bus_, true)) read_again();
           },
       .on_end =

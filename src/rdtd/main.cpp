@@ -34,7 +34,7 @@ constexpr auto advice = std::to_array<Advice>({
     {" help -? ", "rdtd --help shows the options"},
 });
 
-// What to say of a word that rdtd does not take.
+// The error about a word that rdtd does not take.
 std::string refusal(std::string_view word) {
   const std::string_view name = word.substr(0, word.find('='));
   const bool option = word.starts_with('-');

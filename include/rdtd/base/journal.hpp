@@ -1,4 +1,4 @@
-// What programs whose standard error may be the journal share.
+// The parts that programs share whose standard error may be the journal.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace rdtd {
 // JOURNAL_STREAM names the journal's device and inode (systemd.exec(5)), and is inherited by
 // programs whose standard error is something else.
 [[nodiscard]] bool stderr_is_journal();
-// What is said of messages that the journal did not take: "3 messages are missing here: ...".
+// The text about messages that the journal did not take: "3 messages are missing here: ...".
 [[nodiscard]] std::string journal_loss(size_t messages);
 // `identifier` is that of syslog; `priority` as in syslog(3). More fields may be added.
 [[nodiscard]] JournalWriter::Message journal_message(std::string_view identifier, int priority,

@@ -25,7 +25,7 @@ class JournalWriter {
   // daemon finds what it is about. Once it had to wait that long, it does not wait any more until
   // the journal has taken everything.
   static constexpr std::chrono::milliseconds patience{100};
-  // What waits when this object goes is sent for this long.
+  // Messages that wait when this object goes are sent for this long.
   static constexpr std::chrono::milliseconds last_patience{1000};
 
   // `name` is that of the thread, of 15 characters at most. Where no thread can be started, `write`

@@ -1,5 +1,5 @@
-// What else the machine did while something was measured: other programs on the CPUs that share a
-// cache or a core with it, a hypervisor, and a frequency that changes.
+// The other activity of the machine while something was measured: other programs on the CPUs that
+// share a cache or a core with it, a hypervisor, and a frequency that changes.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class Disturbance {
 
   // A sentence for each thing that may have changed the figures; none: nothing was found.
   [[nodiscard]] std::vector<std::string> sentences() const;
-  // What the figures depend on anyway: the governor, turbo, and threads of a core.
+  // The settings that the figures depend on anyway: the governor, turbo, and threads of a core.
   [[nodiscard]] std::string settings() const;
 
  private:

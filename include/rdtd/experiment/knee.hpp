@@ -52,7 +52,7 @@ struct Knee {
 [[nodiscard]] std::vector<unsigned> amounts_near(const Knee& knee,
                                                  std::span<const AmountRuns> coarse,
                                                  std::span<const unsigned> amounts);
-// What was measured in a step, or in both.
+// The measurements of one step, or of both.
 struct MeasuredCurve {
   std::vector<AmountRuns> runs;      // by amount
   std::vector<unsigned> unbearable;  // that were so bad that they were left out

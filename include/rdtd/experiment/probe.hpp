@@ -34,10 +34,10 @@ struct Probe {
 // "stream", "stream:2": the number of processes, 1 to 64.
 [[nodiscard]] std::optional<unsigned> parse_noise(std::string_view text);
 
-// What a probe has measured. latency: the time of one read, averaged over a batch that is long
-// enough to hide the cost of reading the clock. timer: the time of a cycle, how late it began, and
-// its response time, from when it should have begun to its end; cycles that did not begin because
-// an earlier one took too long are late by the time at which that ended.
+// The times that a probe has measured. latency: the time of one read, averaged over a batch that is
+// long enough to hide the cost of reading the clock. timer: the time of a cycle, how late it began,
+// and its response time, from when it should have begun to its end; cycles that did not begin
+// because an earlier one took too long are late by the time at which that ended.
 struct ProbeTimes {
   Distribution time, lateness, response;
   uint64_t batch = 1;  // reads
@@ -49,9 +49,9 @@ struct ProbeTimes {
   }
 };
 
-// What is compared of a run, in nanoseconds: of the latency probe the median, which a single
-// interruption does not change; of the timer a high percentile, since who needs one is not helped
-// by a good median.
+// The time of a run that is compared, in nanoseconds: of the latency probe the median, which a
+// single interruption does not change; of the timer a high percentile, since a program that needs a
+// timer is not helped by a good median.
 [[nodiscard]] double compared_time(const Probe& probe, const ProbeTimes& times);
 // "the median time of a read"
 [[nodiscard]] std::string name_of_compared(const Probe& probe);

@@ -78,7 +78,7 @@ class Detector {
   [[nodiscard]] bool is_gap(const Sample& sample);
   [[nodiscard]] bool knows(const DomainCounters& row) const;
   [[nodiscard]] DomainWatch& watch_of(const DomainCounters& row);
-  // What its groups have of bandwidth, or where they have it instead.
+  // Adds the bandwidth values of its groups, or else the domains that have such values.
   void add_amounts(DomainTraffic& domain) const;
 
   Header header_;

@@ -28,7 +28,7 @@ struct Range {
 // "50%", "8000 MB/s": as a policy writes it.
 [[nodiscard]] std::string amount_text(const Range& range, double amount);
 
-// What a policy lets the guard do.
+// The actions and limits that a policy gives the guard.
 struct GuardRules {
   bool acts = false;                       // its steps come into force: not in shadow
   double traffic = 0.8;                    // part of the ceiling
@@ -87,7 +87,7 @@ class Guard {
   [[nodiscard]] Amounts amounts() const;
   // Why no step was taken with the last sample, though one might be due; "" if nothing forbids it.
   [[nodiscard]] const std::string& frozen() const { return frozen_; }
-  // What the header says of MB: its values, and whether the kernel changes it by itself.
+  // Takes from the header the values of MB, and whether the kernel changes it by itself.
   void use(const Header& header) {
     mb_ = header.mb;
     mba_mbps_ = header.mba_mbps;
@@ -115,10 +115,10 @@ class Guard {
     // The least amount at which there was too much traffic, and when.
     std::optional<double> too_much;
     double too_much_at = 0, left_alone_until = 0;
-    // What `mb` was while a cut did not come into force, and how long that is believed.
+    // The value of `mb` while a cut did not come into force, and until when that is believed.
     std::string blocked_mb;
     double blocked_until = 0;
-    // What `mb` is while it is less than `amount`, and the most that it was in bytes/s.
+    // The value of `mb` while it is less than `amount`, and the most that it was in bytes/s.
     std::string lowered_mb;
     double most_rate = 0;
     // When more was given to it, though it used what it had.
@@ -157,7 +157,7 @@ class Guard {
   };
   using Key = std::pair<std::string, DomainId>;
 
-  // What is seen, and what may be judged by it: guard.cpp.
+  // The figures that are seen, and which of them may be judged: guard.cpp.
   [[nodiscard]] std::string why_frozen(const Sample& sample) const;
   [[nodiscard]] static std::vector<const DomainTraffic*> guarded(
       const std::vector<DomainTraffic>& domains);

@@ -26,7 +26,7 @@ struct Header {
   // Bytes/s that a domain can carry, where `rdtctl bench --ceiling` has measured it.
   std::map<std::string, std::map<DomainId, double>> ceilings;
   bool mba_mbps = false;  // resctrl is mounted so: the kernel changes MB by itself
-  // What values of MB there are: multiples of `step` from `least` on, per cent or bytes/s. A step
+  // The values that MB can have: multiples of `step` from `least` on, per cent or bytes/s. A step
   // of 0: not known.
   struct MbValues {
     bool percent = true;
@@ -37,7 +37,7 @@ struct Header {
   bool operator==(const Header&) const = default;
 };
 
-// What a header says of a domain; nothing for 0.
+// The value that a header has for a domain; nothing for 0.
 template <class T>
 [[nodiscard]] std::optional<T> of_domain(const std::map<std::string, std::map<DomainId, T>>& all,
                                          const std::string& resource, DomainId domain) {
@@ -63,7 +63,7 @@ struct Sample {
   // By group label, of the groups that are new or have other amounts than in the sample before:
   // "L3:0-1=f MB:0-1=100". "" for a group that is gone.
   std::map<std::string, std::string> schemata;
-  // What happened since the sample before: "the policy was loaded".
+  // Events since the sample before: "the policy was loaded".
   std::vector<std::string> marks;
   // Not written: the sample before is of another file, so that no rate is between the two.
   bool first = false;

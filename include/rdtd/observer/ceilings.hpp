@@ -1,5 +1,5 @@
-// What each domain can carry, as `rdtctl bench --ceiling` has measured it: a recording without
-// samples, in a file that rdtd-observer and `rdtctl record` read.
+// The traffic that each domain can carry, as `rdtctl bench --ceiling` has measured it: a recording
+// without samples, in a file that rdtd-observer and `rdtctl record` read.
 #pragma once
 
 #include "rdtd/base/directory.hpp"

@@ -15,7 +15,7 @@ namespace rdtd {
 [[nodiscard]] uint64_t next_sample_usec(uint64_t due, uint64_t begin, uint64_t end,
                                         uint64_t interval);
 
-// What happened between two samples.
+// The events between two samples.
 class Marks {
  public:
   void add(std::string mark);

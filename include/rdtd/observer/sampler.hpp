@@ -17,7 +17,7 @@ class Sampler {
   // Of this machine. `interval`: seconds between samples.
   [[nodiscard]] observe::Header header(double interval) const;
   // Takes up what a load of a policy or another tool may have changed, and domains that are new.
-  // What cannot be read stays as it was.
+  // Values that cannot be read stay as they were.
   void update(observe::Header& header) const;
   [[nodiscard]] Result<observe::Sample> sample();
   [[nodiscard]] const Tree& tree() const { return tree_; }
