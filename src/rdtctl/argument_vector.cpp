@@ -10,7 +10,7 @@ namespace rdtd {
 
 namespace {
 
-// What a shell would have done with the first word; empty if nothing of its own.
+// The hint about a first word that a shell would have interpreted; empty for other words.
 std::string hint_of_shell(const std::string& word) {
   const size_t sign = word.find('=');
   const bool is_one_word = word.find_first_of(" \t\n|;&<>()$`") == std::string::npos;

@@ -29,8 +29,8 @@ namespace {
 using namespace bench;
 using experiment::Place;
 
-// What the measurement adds to the policy. A group of its own exists only while the command is in
-// it: if it is exclusive, it would take ways from the runs outside of it.
+// The additions of the measurement to the policy. A group of its own exists only while the command
+// is in it: if it is exclusive, it would take ways from the runs outside of it.
 struct Held {
   // A monitoring group in each group that the command is in, so that the kernel counts for the
   // command alone.
@@ -144,8 +144,8 @@ Schemata schemata_of(const Tree& tree, const std::string& group) {
   return parsed.value_or(Schemata{});
 }
 
-// What each condition has of the cache. A group that cannot be made is reported here, before the
-// first run.
+// Reads the share of the cache that each condition has. A group that cannot be made is reported
+// here, before the first run.
 std::expected<void, int> read_shares(Client& client, const Result<TreeMachine>& machine,
                                      const Place& place, const std::vector<Trial>& conditions,
                                      BenchResult& result) {

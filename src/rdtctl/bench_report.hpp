@@ -49,7 +49,7 @@ struct ResultTable {
 [[nodiscard]] ResultTable runs_table(const BenchResult& result);
 // Of a probe.
 [[nodiscard]] ResultTable times_table(const BenchResult& result);
-// What the processor and the kernel counted, medians. Without columns, nothing was counted.
+// The counts of the processor and the kernel, as medians. Without columns, nothing was counted.
 [[nodiscard]] ResultTable counted_table(const BenchResult& result);
 
 // "alone", "with noise", and of what the third has: "in 'redis'", "in pseudo_lock 'buffer'", "with

@@ -93,7 +93,7 @@ std::optional<std::string> missing_ways(const Capabilities& capabilities, const 
   std::vector<std::string> names;
   for (const auto& [directory, state] : snapshot.groups) {
     const Cbm mask = mask_in(state.schemata, cache);
-    // Who shares the default group's ways besides keeps nothing from it.
+    // A group that also has ways of the default group keeps nothing from it.
     if (mask.empty() || mask.overlaps(own)) continue;
     others = others | mask;
     names.push_back("'" + group_label(directory) + "'");

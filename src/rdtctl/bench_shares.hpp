@@ -1,5 +1,5 @@
-// What the groups of bench have of the machine: where they differ from the default group, and how
-// many ways of the cache each has. Pure functions.
+// The shares that the groups of bench have of the machine: where they differ from the default
+// group, and how many ways of the cache each has. Pure functions.
 #pragma once
 
 #include <map>
@@ -14,15 +14,15 @@
 
 namespace rdtd::bench {
 
-// What the third condition changes.
+// The part of the machine that the third condition divides.
 struct Divided {
   std::optional<unsigned> level;  // of the cache; nothing: it divides none, or that is not known
   std::set<unsigned> domains;     // where it does; empty: in all
   bool operator==(const Divided&) const = default;
 };
 
-// What these groups, as group_label() names them, have that the default group has not. Nothing if
-// they have the same.
+// The part in which these groups, as group_label() names them, differ from the default group.
+// Nothing if they have the same.
 [[nodiscard]] std::optional<Divided> divided_by(const Snapshot& snapshot,
                                                 const std::set<std::string>& groups);
 

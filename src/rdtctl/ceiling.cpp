@@ -111,8 +111,8 @@ class CeilingRun {
   CeilingRun(const Tree& tree, const std::string& resource, double seconds,
              std::vector<Carried>& carried)
       : tree_(tree), resource_(resource), seconds_(seconds), carried_(carried) {}
-  // What cannot be measured is left out, with a note. An interruption leaves out all that comes
-  // after it, and so does the first failure, which may be that of all. Returns the exit code.
+  // A load that cannot be measured is left out, with a note. An interruption leaves out all that
+  // comes after it, and so does the first failure, which may be that of all. Returns the exit code.
   int measure(const std::vector<Load>& loads);
 
  private:

@@ -272,7 +272,7 @@ std::string usage_error_text(const CLI::App& app, const CLI::ParseError& error) 
   };
   const CLI::App* verb = given_verb(app);
   const auto rest = app.remaining(true);
-  // What is missing may be the value of an option that is not known.
+  // The missing word may be the value of an option that is not known.
   const bool is_unknown = !rest.empty() && rest.front().starts_with('-') &&
                           (verb == nullptr || !verb->get_prefix_command());
   if (!rest.empty() && (is(CLI::ExitCodes::ExtrasError) || is_unknown))
@@ -305,7 +305,7 @@ void allow_percent(CLI::Option& option, double least, double most) {
   });
 }
 
-// What a policy would have, as options.
+// The hint for a policy, adapted to options.
 static std::string hint_for_option(const AmountError& error) {
   std::string hint = error.hint.empty() ? error.message : error.hint;
   if (hint.starts_with("write {"))
@@ -345,7 +345,7 @@ void allow_directories(CLI::Option& option) {
     if (error != 0)
       throw UsageError{
           fmt::format("invalid {}: {}", value_text(option, value), std::strerror(error))};
-    // What is read lies in etc/rdtd below it.
+    // The files that are read lie in etc/rdtd below it.
     std::string_view above = value;
     while (above.size() > 1 && above.ends_with('/')) above.remove_suffix(1);
     constexpr std::string_view end = "/etc/rdtd";

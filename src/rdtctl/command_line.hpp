@@ -18,7 +18,7 @@ struct UsageError {
 // "Usage: ...", the description, and the verbs by group or the arguments and options of a verb.
 [[nodiscard]] std::string help_text(const CLI::App& app);
 
-// What is wrong with the command line that CLI11 refused.
+// The error about the command line that CLI11 refused.
 [[nodiscard]] std::string usage_error_text(const CLI::App& app, const CLI::ParseError& error);
 
 // The verb of this name; throws UsageError, with the nearest one, if there is none.

@@ -1,4 +1,4 @@
-// What a recording shows of contention, for `blame` and the pictures of `history`.
+// The contention that a recording shows, for `blame` and the pictures of `history`.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What every verb of rdtctl is given, and what several of them read.
+// The context of every verb of rdtctl, and the data that several of them read.
 #pragma once
 
 #include <expected>

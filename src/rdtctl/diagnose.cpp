@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 3> control_features = {"l3cat", "l2cat", 
 constexpr std::array other_flags = {"cdp_l3", "cdp_l2", "cqm_llc", "cqm_mbm_total",
                                     "cqm_mbm_local"};
 
-// What resctrl builds on where /proc/cpuinfo does not show it, and what offers it.
+// The extension that resctrl builds on where /proc/cpuinfo does not show it, and its requirements.
 struct Extension {
   std::string_view name, needs;
 };
@@ -244,7 +244,7 @@ Finding unreadable_tree(const MachineFacts& facts) {
               : "umount and mount resctrl again; if it stays, report it with rdtctl snapshot"};
 }
 
-// What is wrong with the mounted tree, or with the policy on it.
+// Reports the problems with the mounted tree, or with the policy on it.
 void check_tree(const MachineFacts& facts, std::vector<Finding>& out) {
   if (!facts.tree_error.empty()) return out.push_back(unreadable_tree(facts));
   if (facts.offered) check_features(facts, out);

@@ -37,8 +37,8 @@ struct MachineFacts {
   int tree_error_code = 0;
   bool kernel_too_old = false;                   // this is the reason
   std::vector<std::string> caches_without_ways;  // whose cbm_mask is 0: "L3"
-  // What info/ of this machine offers: controls ("L3", "MB") and events of mon_features. Absent for
-  // a copy of another machine's tree.
+  // The features that info/ of this machine offers: controls ("L3", "MB") and events of
+  // mon_features. Absent for a copy of another machine's tree.
   std::optional<std::set<std::string>> offered;
   std::optional<unsigned> num_closids;                  // absent: resctrl divides nothing
   bool io_holds_closid = false;                         // now, or under the policy
@@ -51,8 +51,8 @@ struct MachineFacts {
   std::vector<std::string> foreign_rmids;
   // Of these groups and monitoring groups of others, those that have tasks, CPUs or devices.
   std::set<std::string> used;
-  // What mbm_total_bytes counts, where AMD's processors let somebody choose it and reads are left
-  // out: entries of info/L3_MON/mbm_total_bytes_config ("0=0x30").
+  // The traffic that mbm_total_bytes counts, where AMD's processors let somebody choose it and
+  // reads are left out: entries of info/L3_MON/mbm_total_bytes_config ("0=0x30").
   std::vector<std::string> partly_counted;
   // The same with assignable counters: the reads that event_filter lacks ("remote_reads").
   std::vector<std::string> filtered_reads;

@@ -1,4 +1,5 @@
-// What doctor says about the groups of resctrl, and about the CLOSIDs and RMIDs that they hold.
+// The findings of doctor about the groups of resctrl, and about the CLOSIDs and RMIDs that they
+// hold.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What doctor says about the mount of resctrl.
+// The findings of doctor about the mount of resctrl.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using enum Finding::Kind;
 
-// What an option makes the mount fail for on this processor (rdt_enable_ctx() and
+// The reason why an option makes the mount fail on this processor (rdt_enable_ctx() and
 // supports_mba_mbps() in the kernel): "no cdp_l3"; else "".
 std::string lacking(const MachineFacts& facts, std::string_view option) {
   const auto lacks = [&](std::string_view flag) { return !may_have(facts, flag); };
@@ -36,7 +36,7 @@ bool is_arm(const MachineFacts& facts) {
   return facts.architecture == MachineFacts::Architecture::arm64;
 }
 
-// What else the option needs, where the processor could have it.
+// Other requirements of the options, where the processor could have them.
 std::string also_needed(const MachineFacts& facts, const std::vector<std::string_view>& options) {
   if (is_arm(facts) || std::ranges::find(options, "mba_MBps") == options.end()) return "";
   return fmt::format("; mba_MBps needs a BIOS without sub-NUMA clustering (SNC){}",

@@ -1,4 +1,4 @@
-// What doctor says about the counters of memory traffic.
+// The findings of doctor about the counters of memory traffic.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -169,7 +169,7 @@ std::expected<bool, int> run_editor(const std::string& file) {
   return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-// What to say of a name that is none of a policy file; empty for others.
+// The error about a name that is none of a policy file; empty for others.
 std::string policy_name_meant(const std::string& name) {
   if (name == "-")
     return fmt::format(
@@ -229,8 +229,8 @@ std::expected<std::string, int> name_of(const std::string& given) {
   return name.ends_with(suffix) ? name : name + std::string(suffix);
 }
 
-// What is in force under that name: the file itself, or one of a directory behind /etc/rdtd, which
-// the new file replaces. One that cannot be read would be lost.
+// The text in force under that name: that of the file itself, or of one of a directory behind
+// /etc/rdtd, which the new file replaces. A file that cannot be read would be lost.
 Result<std::string> text_before(const std::vector<PolicyFile>& files, const std::string& name) {
   for (const PolicyFile& file : files) {
     if (std::filesystem::path(file.path).filename() != name) continue;

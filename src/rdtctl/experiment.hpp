@@ -40,7 +40,7 @@ struct Sample {
   std::optional<double> traffic;    // bytes/s of memory
 };
 
-// What of a run is its value.
+// The figure of a run that is its value.
 enum class Value {
   of_workload,
   traffic,               // bytes of the run
@@ -81,8 +81,8 @@ struct Measured {
 
 [[nodiscard]] Measured measure(const Context& context, Client& client, ExperimentSetup setup);
 
-// What the figures of the workload depend on, a sentence each: `settings` of the machine, how much
-// a probe read, the load.
+// The circumstances that the figures of the workload depend on, a sentence each: `settings` of the
+// machine, how much a probe read, the load.
 [[nodiscard]] std::vector<std::string> circumstances(const Context& context,
                                                      const Workload& workload,
                                                      const std::string& settings);

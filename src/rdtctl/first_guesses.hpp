@@ -1,5 +1,5 @@
-// What users of other tools type first, as the command line that is meant: kubectl's -o json,
-// systemctl's status NAME, verbs of nft, pqos, docker and tuned-adm.
+// Translates what users of other tools type first to the command line that is meant: kubectl's -o
+// json, systemctl's status NAME, verbs of nft, pqos, docker and tuned-adm.
 #pragma once
 
 #include <expected>

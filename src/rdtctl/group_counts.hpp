@@ -1,5 +1,5 @@
-// What is counted of a group while bench or suggest measure: the cache that it fills and its
-// traffic, by resctrl, and the CPU time of its tasks.
+// The counts of a group while bench or suggest measure: the cache that it fills and its traffic, by
+// resctrl, and the CPU time of its tasks.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-// What doctor reads about the groups of resctrl: who holds the CLOSIDs and RMIDs.
+// The facts that doctor reads about the groups of resctrl: who holds the CLOSIDs and RMIDs.
 #pragma once
 
 #include "diagnose.hpp"

@@ -23,12 +23,12 @@ inline bool is_list_of_numbers(std::string_view word) {
 }
 inline bool is_option(std::string_view word) { return word.size() > 1 && word.front() == '-'; }
 
-// What other programs call a control group.
+// Whether other programs call a control group so.
 inline bool is_kind_of_group(std::string_view word) {
   return is_one_of(word, {"group", "groups", "class", "classes", "clos", "cos"});
 }
 
-// What other programs have for the form of the output.
+// Whether other programs have this option for the form of the output.
 inline bool is_form_option(std::string_view name) {
   return is_one_of(name, {"-o", "--output", "--format", "--output-format"});
 }

@@ -1,4 +1,4 @@
-// What words without an option mean: a group, a unit, a file.
+// The meaning of words without an option: a group, a unit, a file.
 #include <fmt/format.h>
 
 #include <filesystem>

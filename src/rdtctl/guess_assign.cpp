@@ -1,4 +1,4 @@
-// What the words of assign mean: processes, a unit, and their group.
+// The meaning of the words of assign: processes, a unit, and their group.
 #include <fmt/format.h>
 
 #include <cctype>

@@ -1,4 +1,4 @@
-// What the options of other tools mean, and values in the units of other tools.
+// The meaning of the options of other tools, and of values in the units of other tools.
 #include <fmt/format.h>
 
 #include "guess.hpp"
@@ -9,7 +9,7 @@ namespace rdtd {
 
 namespace {
 
-// What an option for the form of the output is followed by.
+// Whether the word can follow an option for the form of the output.
 bool is_output(std::string_view form) {
   return is_one_of(form, {"json", "json-pretty", "text", "table", "wide"});
 }

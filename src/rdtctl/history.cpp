@@ -69,7 +69,8 @@ std::string domain_of(const Series& series) {
   return series.resource == "L3" ? id : series.resource + " " + id;
 }
 
-// What of a terminal's line the names and numbers of the table leave to each of its two curves.
+// The columns of a terminal's line that the names and numbers of the table leave to each of its two
+// curves.
 size_t curve_columns(const Context& context) {
   constexpr size_t others = 45;
   if (context.columns == 0) return widest_curve;
@@ -204,7 +205,8 @@ int verbs::history(const Context& context, const HistoryOptions& options) {
     auto found = find_contention(context, options.source, options.group);
     if (!found) return found.error();
     const std::string page = history_html(*shown, *std::move(found), origin_of(context));
-    // What rdtd-observer keeps is not for everybody, and the caller's umask does not know that.
+    // The recording of rdtd-observer is not for everybody, and the caller's umask does not know
+    // that.
     const mode_t mode = options.source.file.empty() ? 0600 : 0666;
     if (const int failed = html->write(page, mode); failed != Exit::ok) return failed;
   }

@@ -14,7 +14,7 @@ namespace rdtd {
 
 namespace {
 
-// What a new group gets: the kernel takes the local traffic if it counts it.
+// The counter that a new group gets: the kernel takes the local traffic if it counts it.
 std::string default_counter(const TreeMachine& machine) {
   const auto features = machine.tree.filesystem().read("info/L3_MON/mon_features");
   return features.value_or("").contains("mbm_local_bytes") ? "mbm_local_bytes" : "mbm_total_bytes";

@@ -205,7 +205,7 @@ bool are_controllers(std::string_view text) {
   });
 }
 
-// What a file of a known other kind is, and what to do with it.
+// The sentence about a file of a known other kind, with a hint.
 std::optional<std::string> known_other(std::string_view whole) {
   std::string text;
   for (const std::string_view line : split(whole, '\n'))

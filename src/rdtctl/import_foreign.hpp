@@ -12,7 +12,7 @@ namespace rdtd {
 // The text of the policy; the error says why the settings cannot be read.
 using ImportedText = std::expected<std::string, std::string>;
 
-// What to do with a script that has more than its lines show.
+// The hint for a script that has more than its lines show.
 constexpr std::string_view run_and_import =
     "run the script, and 'rdtctl import' without a file prints the groups that it made";
 

@@ -204,7 +204,7 @@ class GoresctrlImport {
   std::string partition_tables_, groups_;
   std::set<std::string> names_;  // of groups
   Named named_;
-  // What the partitions have together, by cache.
+  // The percentage of all partitions together, by cache.
   std::map<std::string, ByDomain<unsigned>> percent_;
   bool has_masks_ = false;
   bool rounds_ = false;        // to whole ways, otherwise than a policy does

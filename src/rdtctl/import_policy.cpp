@@ -59,8 +59,8 @@ bool no_limit(const BandwidthInfo& info, const DomainValues& values) {
   });
 }
 
-// What the kernel starts with is not known. Of a control whose ends are known it is mostly one of
-// them.
+// The value that the kernel starts with is not known. Of a control whose ends are known it is
+// mostly one of them.
 bool is_at_end(const Control& control, const DomainValues& values) {
   if (!control.minimum || !control.maximum) return true;
   return std::ranges::all_of(values, [&](const auto& value) {
@@ -73,7 +73,8 @@ void add_control(const Capabilities& capabilities, const std::string& group,
                  const Resource& resource, const DomainValues& values, const Schemata& root,
                  std::vector<Line>& lines) {
   const auto found = root.find(resource);
-  // What is not imported for the default group is what the kernel gives to a new one.
+  // A value that is not imported for the default group is the one that the kernel gives to a new
+  // one.
   const bool as_root = found != root.end() && found->second == values;
   if (as_root && is_at_end(capabilities.controls.at(resource), values)) return;
   lines.push_back(

@@ -17,7 +17,7 @@ struct ImportedPolicy {
   std::vector<std::string> notes;  // what it lacks, one line each; it is also in a comment there
 };
 
-// What a group has and no policy can say, with the reason.
+// A part of a group that no policy can express, with the reason.
 struct LeftOut {
   std::string what, why;
 };

@@ -193,7 +193,7 @@ std::string PqosImport::text_of(unsigned number, const ServiceClass& of, const C
   return out;
 }
 
-// What `pqos -R` mounts resctrl with is no part of a policy, and survives no boot.
+// The mount options of `pqos -R` are no part of a policy, and survive no boot.
 std::string mount_options_in(std::string_view words) {
   std::vector<std::string> found;
   for (const auto& [word, option] :
@@ -218,7 +218,7 @@ std::optional<std::string> PqosImport::add(std::string_view value, bool defines)
   return std::nullopt;
 }
 
-// What does in rdtd what an option of pqos does that no policy has.
+// The counterpart in rdtd of an option of pqos that no policy has.
 std::string_view counterpart_of(std::string_view option) {
   if (option == "-m" || option.starts_with("--mon-core"))
     return "monitor_cpus of a group counts what runs on CPUs";
@@ -313,7 +313,7 @@ bool writes_by_mmio(std::span<const ShellWord> command) {
   return false;
 }
 
-// What rdtctl has for rdtset, whose options end before the command that it starts.
+// The counterpart in rdtctl of rdtset, whose options end before the command that it starts.
 std::string_view counterpart_of_rdtset(std::span<const ShellWord> words) {
   const auto is_option = [](const ShellWord& word) { return word.text.starts_with('-'); };
   for (size_t i = 1; i < words.size(); ++i) {

@@ -177,7 +177,7 @@ bool confirms() {
          (line.empty() || line == "y" || line == "Y" || line == "yes");
 }
 
-// What stands in the way before anything is measured; the exit code.
+// Checks for obstacles before anything is measured. Returns the exit code.
 int check_start(const Context& context, const verbs::InitOptions& options) {
   const std::vector<PolicyFile> files = find_policy_files(context.root);
   const auto active = std::ranges::find(files, PolicyFile::State::active, &PolicyFile::state);

@@ -1,4 +1,4 @@
-// What doctor reads about the kernel and its mount of resctrl.
+// The facts that doctor reads about the kernel and its mount of resctrl.
 #pragma once
 
 #include <filesystem>

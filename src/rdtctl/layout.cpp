@@ -27,7 +27,7 @@ struct Row {
   std::string note;
 };
 
-// What domains look like, and which do.
+// The picture of domains, and the domains that look so.
 struct Look {
   std::string picture;
   bool devices = false;  // some ways are marked as those of I/O devices
@@ -48,7 +48,7 @@ std::string numbers(const Widths& widths, unsigned ways) {
   return out + "\n";
 }
 
-// What the kernel says of each way now (info/RES/bit_usage), the highest way first.
+// The kernel's present use of each way (info/RES/bit_usage), the highest way first.
 std::string bit_usage_line(const std::string& usage, const Widths& widths) {
   std::string out = fmt::format(" {:<{}}", "kernel", widths.name);
   for (const char letter : usage) out += fmt::format("{:>{}}", letter, widths.way);
@@ -104,7 +104,7 @@ Cbm ways_of_devices(const Planned& planned, Resource resource, DomainId domain) 
   const Snapshot& now = planned.machine.snapshot;
   const Cbm always = planned.machine.capabilities.caches.at(resource).shareable_bits;
   if (planned.plan.io) return always | footprint(planned.plan.io->state.schemata, resource, domain);
-  // What rdtd enabled for an earlier policy goes.
+  // The ways that rdtd gave to devices for an earlier policy are taken back.
   if (now.owned.contains(std::string(io_group))) return always;
   return always | footprint(now.io, resource, domain);
 }

@@ -26,7 +26,7 @@
 
 namespace rdtd {
 
-// What a child writes, and rdtctl reads.
+// The data that a child writes and rdtctl reads.
 struct Shared {
   std::atomic<uint64_t> started{0};     // CLOCK_MONOTONIC, nanoseconds; 0: not in its group yet
   std::atomic<uint64_t> cpu_before{0};  // nanoseconds that it had used by then
@@ -53,7 +53,7 @@ class Process {
   // Readable once it has ended.
   [[nodiscard]] int descriptor() const { return pidfd_.get(); }
   [[nodiscard]] const Shared& shared() const { return *shared_; }
-  // What it has written to standard error, and to standard output if that is kept.
+  // The text that it has written to standard error, and to standard output if that is kept.
   [[nodiscard]] std::string output() const;
   struct End {
     int status = 0;                 // as of wait(2)

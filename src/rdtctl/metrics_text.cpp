@@ -66,8 +66,8 @@ std::string help_of(const std::string& counter) {
   return fmt::format("The kernel's counter {} of the group.", printable(counter));
 }
 
-// What is not counted is left out. A node's figures are apart from those of the domain that
-// includes them. Counters of one name that are not those of an L3 cache say of what they are.
+// Values that are not counted are left out. A node's figures are apart from those of the domain
+// that includes them. Counters of one name that are not those of an L3 cache say of what they are.
 void add_counters(Exposition& out, const std::vector<DomainCounters>& counters) {
   struct Family {
     std::string counter;
@@ -102,8 +102,8 @@ void add_counters(Exposition& out, const std::vector<DomainCounters>& counters) 
   }
 }
 
-// What the groups may have, so that what they use can be compared with it. A rate without a limit
-// is left out.
+// The amounts that the groups may have, so that their use can be compared with them. A rate without
+// a limit is left out.
 class Granted {
  public:
   explicit Granted(const Capabilities& capabilities) : capabilities_(capabilities) {}

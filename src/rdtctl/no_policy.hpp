@@ -1,4 +1,4 @@
-// What to say where there is no policy: silence would mean that all is well.
+// Messages for the case that there is no policy: silence would mean that all is well.
 #pragma once
 
 #include <string>

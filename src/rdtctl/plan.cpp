@@ -26,8 +26,8 @@ std::string granted_text(const Capabilities& capabilities, Resource resource, Do
   return ways_text(mask, capabilities.caches.at(resource).way_bytes.at(domain) * mask.count());
 }
 
-// What was asked for and granted to one group, partition or the I/O devices, a row for the domains
-// that are alike.
+// The amounts that were requested for and granted to one group, partition or the I/O devices, a row
+// for the domains that are alike.
 void add_grants(const Capabilities& capabilities, const std::string& name, const GroupTarget& group,
                 std::vector<std::vector<std::string>>& rows) {
   for (const auto& [resource, values] : group.state.schemata) {
@@ -123,7 +123,7 @@ void print_unified(const Planned& planned) {
     }
 }
 
-// What it changes, as objects; `text` says the same to people.
+// The values that the step changes, as objects; `text` says the same to people.
 void add_values(JsonValue& out, const Step& step) {
   if (const auto* write = std::get_if<WriteSchemata>(&step)) {
     out["before"] = schemata_json(write->before);

@@ -1,4 +1,4 @@
-// What the options -e and -a of pqos(8) say: "llc@0,1:1=0xf,2d=0xf0" and "core:1=0-3,7". Pure.
+// The values of the options -e and -a of pqos(8): "llc@0,1:1=0xf,2d=0xf0" and "core:1=0-3,7". Pure.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +34,10 @@ struct Class {
 
 // AMD's bandwidths are in 1/8 GB/s.
 [[nodiscard]] std::string rate_of(uint64_t eighths);
-// What this amount of a resource is in the policy language.
+// This amount of a resource in the policy language.
 [[nodiscard]] std::string amount_of(const std::string& what, uint64_t value);
 
-// What the policy calls the resources of -e.
+// The policy's names of the resources of -e.
 [[nodiscard]] const std::map<std::string, std::string>& keys_of_amounts();
 
 // Whether a word is what -e (`defines`) or -a takes, and not another command.

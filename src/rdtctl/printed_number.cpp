@@ -43,7 +43,7 @@ std::expected<double, std::string> printed_number(const std::string& output,
   if (match.empty()) return std::unexpected("");
   const size_t group = match.size() > 1 ? 1 : 0;
   if (!match[group].matched) return std::unexpected("");
-  // What follows in the line may be a part of the number.
+  // The text that follows in the line may be a part of the number.
   const std::string text(match[group].first, line.cend());
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
@@ -57,7 +57,7 @@ std::expected<double, std::string> printed_number(const std::string& output,
 
 namespace {
 
-// What a child writes of it; nothing of one that throws.
+// The first character of a child's result. A child that throws writes nothing.
 constexpr char is_number = 'n', is_none = 'e';
 
 [[noreturn]] void write_number(int pipe, const std::string& output, const std::regex& expression) {

@@ -28,7 +28,7 @@ struct Region {
 // is too much, and returns the exit code.
 int fit_probe(Workload& workload, const Region& region);
 
-// What the probe's group has of the cache that is divided; 0 ways of all: not known.
+// The ways that the probe's group has of the cache that is divided; 0 ways of all: not known.
 struct ProbeShare {
   std::string group;
   unsigned ways = 0, all_ways = 0;

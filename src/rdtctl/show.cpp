@@ -65,7 +65,8 @@ std::string name_in(const Context& context, std::string_view given) {
   return std::string(given);
 }
 
-// What the policy files say of the group; empty if they do not, cannot be read, or do not fit.
+// The parts of the policy files about the group; empty if there are none, or if the files cannot be
+// read or do not fit.
 struct PolicyOfGroup {
   std::string place, description;
   std::map<Resource, std::map<DomainId, std::string>> asked;
@@ -155,7 +156,6 @@ void print_group(const Context& context, const TreeMachine& machine, const std::
   if (state.mode == Mode::pseudo_locked) line("Device", device_of_lock(directory));
 }
 
-// What the policy says of the group, if it names it.
 void add_policy(JsonValue& json, const PolicyOfGroup& policy) {
   if (!policy.place.empty()) json["policy"] = policy.place;
   if (!policy.description.empty()) json["description"] = policy.description;
@@ -170,7 +170,7 @@ std::string hint_of_word(const std::string& word) {
   if (!meaning) meaning = meaning_of_verb(word);
   if (!meaning || (meaning->sentence.empty() && meaning->words.empty())) return "";
   if (meaning->sentence.contains("{}") || join(meaning->words, " ") == "show") return "";
-  // Who asks to see something does not want it changed.
+  // A user who asks to see something does not want it changed.
   if (meaning->sentence.empty() ? !changes_nothing(meaning->words.front())
                                 : meaning->sentence.contains("rdtctl reset"))
     return "";
@@ -179,7 +179,7 @@ std::string hint_of_word(const std::string& word) {
              : fmt::format("; {}", meaning->sentence);
 }
 
-// What may be meant by the name of a group that there is not.
+// The hint about the name of a group that does not exist.
 std::string hint_of_no_group(const Context& context, const TreeMachine& machine,
                              const std::string& group, bool is_verb) {
   if (is_verb) return fmt::format("; 'rdtctl {}' is a verb of its own", group);

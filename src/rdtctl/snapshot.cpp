@@ -61,7 +61,7 @@ Result<Directory> make_directory(const Directory& parent, const std::string& nam
   return parent.open_made(name);
 }
 
-// What the directory has, by its descriptor: the name may be another one's by now.
+// Removes the content of the directory, by its descriptor: the name may be another one's by now.
 void empty(const Directory& directory) {
   const auto entries = directory.list();
   if (!entries) return;

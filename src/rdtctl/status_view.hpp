@@ -1,4 +1,4 @@
-// What `status` shows of a running daemon; status.cpp asks for it.
+// The output of `status` about a running daemon; status.cpp requests the data.
 #pragma once
 
 #include <vector>
@@ -26,7 +26,7 @@ void print_groups(const Context& context, const Status& found);
 [[nodiscard]] JsonValue rules_json(const std::vector<RuleStatus>& rules);
 void print_rules(const Context& context, const std::vector<RuleStatus>& rules);
 
-// What a group was granted, as the kernel has it.
+// The amounts that a group was granted, as the kernel has them.
 [[nodiscard]] Schemata schemata_of(const std::vector<Share>& granted,
                                    const Capabilities& capabilities);
 

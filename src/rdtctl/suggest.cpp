@@ -78,7 +78,7 @@ std::vector<Trial> conditions_of(const StepPlan& steps, std::vector<unsigned> or
   return out;
 }
 
-// What will happen, before it does.
+// Prints what will happen, before it does.
 void announce(const StepPlan& steps, const verbs::SuggestOptions& options, const Measure& of,
               const experiment::Place& place, std::optional<double> max_loss) {
   const size_t all = steps.amounts.size(),
@@ -126,7 +126,7 @@ Stepped stepped(const std::vector<Trial>& conditions, Measured measured, const M
   return {std::move(measured), std::move(out)};
 }
 
-// What disturbed the first step disturbed both.
+// A disturbance of the first step disturbs the result of both.
 Stepped both_steps(Stepped first, Stepped second) {
   auto& disturbances = second.measured.disturbances;
   for (std::string& sentence : first.measured.disturbances)

@@ -14,7 +14,7 @@ namespace rdtd {
 
 using experiment::AmountRuns, experiment::Better;
 
-// What is compared: its name in a sentence, and how it is shown.
+// The figure that is compared: its name in a sentence, and how it is shown.
 struct Measure {
   std::string name = "the traffic";
   std::string unit;      // of the values as they are shown
@@ -55,7 +55,7 @@ struct SuggestResult {
 [[nodiscard]] std::optional<std::string> lacks_second_step(const Measured& first, size_t amounts,
                                                            size_t all);
 [[nodiscard]] std::string verdict(const SuggestResult& result);
-// What the knee takes from other groups, a line each; none for bandwidth.
+// The cost of the knee to other groups, a line each; none for bandwidth.
 [[nodiscard]] std::vector<std::string> cost_lines(const SuggestResult& result);
 [[nodiscard]] JsonValue suggest_json(const SuggestResult& result);
 [[nodiscard]] std::string suggest_html(const SuggestResult& result);

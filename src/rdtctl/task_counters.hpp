@@ -1,5 +1,5 @@
-// What tasks that run already do while they are measured: how long they use the CPUs, and how often
-// an event of the processor's performance counters happens in them.
+// The activity of tasks that run already, while they are measured: how long they use the CPUs, and
+// how often an event of the processor's performance counters happens in them.
 #pragma once
 
 #include <sys/types.h>

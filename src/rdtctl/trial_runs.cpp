@@ -106,7 +106,7 @@ Or<void> TrialRuns::await_end_of_leases() {
   return {};
 }
 
-// Whose ways the run may use. A group of another condition's lease is not there now.
+// The groups whose ways the run may use. A group of another condition's lease is not there now.
 std::set<std::string> TrialRuns::groups_to_evict(const Trial& condition) const {
   std::set<std::string> out = {"default"};
   if (!setup_.workload.given()) return out;

@@ -27,7 +27,7 @@ class TrialRuns {
   [[nodiscard]] Or<Ran> run(const Trial& condition);
 
   [[nodiscard]] bool interrupted() const { return watched_.interrupted(); }
-  // What disturbed the runs, and what was not counted.
+  // Sentences about the disturbances of the runs, and about counts that are missing.
   [[nodiscard]] std::vector<std::string> sentences() const;
   // As of Disturbance.
   [[nodiscard]] std::string settings() const { return disturbance_.settings(); }

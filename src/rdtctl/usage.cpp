@@ -53,8 +53,8 @@ std::optional<double> rate(std::optional<double> before, double now, double seco
 // The domain that a node is part of includes it.
 bool is_node(const DomainCounters& row) { return row.resource.starts_with("sub_"); }
 
-// What several kinds of domains count, caches and nodes, is the same: it is not added up. Which one
-// is taken, by the directory of the group and the counter.
+// Several kinds of domains, caches and nodes, count the same, so their counts are not added up.
+// Returns the kind that is taken, by the directory of the group and the counter.
 std::map<std::pair<std::string, std::string>, std::string> kinds_that_count(
     const std::vector<DomainCounters>& rows) {
   std::map<std::pair<std::string, std::string>, std::string> out;

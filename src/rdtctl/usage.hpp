@@ -1,5 +1,5 @@
-// What the groups use of cache, bandwidth and whatever else the kernel counts, from two readings of
-// its counters.
+// The groups' use of cache, bandwidth and everything else that the kernel counts, from two readings
+// of its counters.
 #pragma once
 
 #include <chrono>

@@ -22,7 +22,7 @@ namespace rdtd {
 
 class UsageView {
  public:
-  // What the view is about, asked for before each reading.
+  // The subject of the view, requested before each reading.
   struct Subject {
     std::string verb = "top";
     // The directories of the groups to show; nothing: all.

@@ -29,7 +29,7 @@ std::string cell(const std::string& text, int width, bool left) {
              : fmt::format("{:>{}.{}}", plain, width, width - 1);
 }
 
-// What does not fit is cut at the window's edge.
+// Text that does not fit is cut at the window's edge.
 void put(int line, int column, const std::string& text) {
   if (line < 0 || line >= LINES || column >= COLS) return;
   (void)mvaddnstr(line, column, text.c_str(), COLS - column);

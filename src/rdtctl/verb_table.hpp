@@ -21,7 +21,7 @@ class VerbTable {
   void add_all();
   // The words after a "--" that precedes a command; empty without it.
   void set_command(std::vector<std::string> words) { command_ = std::move(words); }
-  // What rdtctl does without a verb.
+  // The action of rdtctl without a verb.
   void run_default();
   // Behind the error about an unknown verb, if it is a group: "; of the group: ...".
   [[nodiscard]] std::string hint() const;

@@ -64,7 +64,7 @@ struct HistoryOptions {
   std::string group, html;  // group: "" for all
 };
 int history(const Context& context, const HistoryOptions& options);
-// What the guard of the policy files would have done.
+// Prints what the guard of the policy files would have done.
 int replay(const Context& context, const RecordingSource& source);
 int import(const Context& context);
 int import_from(const std::string& path);  // "-": standard input
@@ -80,7 +80,7 @@ int metrics(const Context& context, const std::string& file);  // "": standard o
 // `files`: a policy of their own; none: the machine's.
 int plan(const Context& context, const std::vector<std::string>& files, bool detailed_exitcode,
          bool unified);
-// What it grants, and its changes.
+// Prints the grants of a plan, and its changes.
 void print_planned(const Context& context, const Planned& planned);
 struct RecordOptions {
   std::string file;

@@ -1,4 +1,5 @@
-// What `status --verify` compares: everything that the daemon granted, with what the kernel has.
+// The comparison of `status --verify`: everything that the daemon granted, with the state of the
+// kernel.
 #pragma once
 
 #include <optional>

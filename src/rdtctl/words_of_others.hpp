@@ -1,5 +1,6 @@
-// What users of other tools type: the words of rdtctl that are meant, or one sentence that says how
-// it is done. Tables only, in verbs_of_others.cpp and options_of_others.cpp.
+// Translates the words that users of other tools type: to the words of rdtctl that are meant, or to
+// one sentence that says how it is done. Tables only, in verbs_of_others.cpp and
+// options_of_others.cpp.
 #pragma once
 
 #include <optional>
@@ -26,7 +27,7 @@ struct Meaning {
                                                        std::string_view option,
                                                        const std::string& value = {});
 
-// What a verb that takes no argument does; empty for others.
+// The sentence about a verb that takes no argument; empty for others.
 [[nodiscard]] std::string_view instead_of_argument(std::string_view verb);
 
 // Whether the verb of rdtctl changes nothing and executes nothing.

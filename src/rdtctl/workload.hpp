@@ -1,4 +1,5 @@
-// What bench and suggest measure: a command or a built-in probe, and which of its numbers counts.
+// The workload that bench and suggest measure: a command or a built-in probe, and which of its
+// numbers counts.
 #pragma once
 
 #include <expected>
