@@ -13,6 +13,11 @@ std::string Error::text() const {
   return out;
 }
 
+bool is_transient(int code) {
+  return code == EMFILE || code == ENFILE || code == ENOMEM || code == ENOBUFS || code == EIO ||
+         code == EINTR;
+}
+
 std::unexpected<Error> errno_error(std::string operation, std::string path) {
   const int code = errno;
   return std::unexpected(Error{std::move(operation), std::move(path), code, {}});

@@ -199,6 +199,7 @@ void Applier::find_busy_locks(Machine& machine, const std::vector<LockTarget>& l
 
 std::expected<Applier::Applied, Refusal> Applier::apply(Request request, const InForce& before) {
   const auto begin = system_.now();
+  failure_ = {};
   auto applied = apply_around_others(request, before);
   const bool searches = request.fit == Fit::what_the_kernel_takes;
   // Each turn knows of one refusal more, and asks again for none that was refused before.
@@ -248,7 +249,7 @@ std::expected<Applier::Applied, Refusal> Applier::apply_around_others(Request re
 
 std::expected<Applier::Applied, Refusal> Applier::apply_once(Request request,
                                                              const InForce& before) {
-  failure_ = {};
+  failure_ = {.not_undone = failure_.not_undone};
   auto loaded = load(request, before);
   if (!loaded) return std::unexpected(loaded.error());
   if (leaves_others(request, before))
@@ -320,6 +321,8 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
     failure_.found_open_device = transaction.found_open_device();
     failure_.tree_changed = resctrl::is_absent(done.error()) && transaction.undone();
     failure_.in_conflict = done.error().code == EINVAL || done.error().code == ENOSPC;
+    const bool tried = !transaction.unrecorded();
+    failure_.not_undone = failure_.not_undone || (tried && !transaction.undone());
     failure_.refused = transaction.failed();
     if (const auto& why = transaction.unrecorded()) unrecordable_ = why->text();
     return std::unexpected(rdtd::refusal(done.error()));
@@ -350,6 +353,7 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
     std::ranges::move(transaction.undo(), std::back_inserter(problems));
     give_cpus_back(apart, loaded.machine);
     failure_.made_again = transaction.made_groups_again();
+    failure_.not_undone = failure_.not_undone || !problems.empty();
     error.detail =
         problems.empty() ? "everything is as it was" : "not restored: " + join(problems, "; ");
     return std::unexpected(rdtd::refusal(error));

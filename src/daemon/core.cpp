@@ -111,9 +111,10 @@ void Core::retry_soon() {
   std::set<std::string> failing = problems.failures();
   const bool failed = state.put_off.is_first() || !failing.empty();
   const bool is_new = !std::ranges::includes(failing_, failing);
-  if (!failed || is_new || applier.ran_out_of_time()) retry_ = {};
+  if (!failed || is_new || applier.failure().out_of_time) retry_ = {};
   failing_ = std::move(failing);
   if (drift_check.misses_mon_groups() || waits_for_machine) compare_within(GrowingPause::shortest);
+  if (state.in_force->users.unanswered) compare_within(user_lookup_interval);
   const auto now = system.now();
   const auto compare_after = [&](const GrowingPause& pause) {
     if (pause.is_over(now)) return;

@@ -164,7 +164,12 @@ Task<Loads::Outcome> Loads::apply(Applier::Request request, ResctrlLock::Right r
   auto applied = core_.applier.apply(std::move(request), *core_.state.in_force);
   if (!applied) {
     right = {};
-    if (core_.applier.made_groups_again()) {
+    // A difference that a failed undo has left is nobody's drift.
+    if (core_.applier.failure().not_undone) {
+      core_.drift_check.expect_reset();
+      core_.compare_within(GrowingPause::shortest);
+    }
+    if (core_.applier.failure().made_again) {
       co_await renew_table();
       core_.sweeper.sweep({.only_report_moved = core_.reports_only()});
     }
@@ -348,6 +353,9 @@ void Loads::finish(const Applier::Applied& applied,
       "policy in force: {}, {}, {}; {}", counted(in_force.groups.size(), "group"),
       counted(in_force.table->rules.rules().size(), "rule"), counted(applied.steps, "step"),
       swept ? found_text(swept->value_or(SweepResult{})) : "no rule has changed");
+  if (in_force.policy.sources.empty() && applied.steps == 0)
+    summary_ =
+        "policy in force: none, as there is no policy file; 'rdtctl init' writes a first one";
   core_.retry_soon();  // also a removal or a look that failed
   adopted_ = applied.adopted;
   if (!adopted_.empty())

@@ -15,8 +15,6 @@ namespace rdtd {
 
 namespace {
 
-// A database that does not answer keeps the main loop waiting for its timeout.
-constexpr std::chrono::minutes user_lookup_interval{5};
 // A group that cannot be made again must not keep the daemon busy.
 constexpr std::chrono::seconds renewal_interval{1};
 // Between two makings of monitoring groups of templates: what comes together is made together.
@@ -302,7 +300,7 @@ Task<bool> Reconciler::try_what_is_missing() {
   }
   const bool ask_for_users =
       state.in_force->users.unanswered && core_.system.now() >= next_user_lookup_;
-  if (ask_for_users) next_user_lookup_ = core_.system.now() + user_lookup_interval;
+  if (ask_for_users) next_user_lookup_ = core_.system.now() + Core::user_lookup_interval;
   const bool ends_leases = end_is_due();
   if (state.in_force->missing.empty() && !state.put_off.is_first() && !ask_for_users &&
       !ends_leases) {

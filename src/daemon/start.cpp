@@ -118,15 +118,32 @@ std::optional<Directory> open_hierarchy(const std::vector<std::string>& candidat
   return std::nullopt;
 }
 
+// A source that fails for want of memory or descriptors is tried a few times: nobody opens it
+// later.
+template <class Open>
+std::invoke_result_t<Open> open_in_the_end(Open open) {
+  constexpr int tries = 3;
+  constexpr std::chrono::milliseconds pause{50};
+  auto opened = open();
+  for (int i = 1; i < tries && !opened && is_transient(opened.error().code); i++) {
+    std::this_thread::sleep_for(pause);
+    opened = open();
+  }
+  return opened;
+}
+
 std::unique_ptr<CgroupWatch> watch_cgroups(const std::vector<std::string>& candidates) {
-  auto root = open_hierarchy(candidates);
-  if (!root) {
+  if (!open_hierarchy(candidates)) {
     spdlog::warn(
         "no unified cgroup hierarchy is mounted: moves between cgroups are noticed at the "
         "next reconcile only");
     return nullptr;
   }
-  auto watch = CgroupWatch::open(std::move(*root));
+  auto watch = open_in_the_end([&] {
+    auto root = open_hierarchy(candidates);
+    return root ? CgroupWatch::open(std::move(*root))
+                : std::unexpected(Error{"open", "the cgroup hierarchy", EMFILE, {}});
+  });
   if (watch) return std::make_unique<CgroupWatch>(std::move(*watch));
   spdlog::warn("{}", watch.error().text());
   return nullptr;
@@ -146,7 +163,7 @@ std::string namespace_root(const Directory& proc, const std::vector<std::string>
 }
 
 std::unique_ptr<resctrl::ChangeWatch> watch_resctrl(const std::string& path) {
-  auto watch = resctrl::ChangeWatch::open(path);
+  auto watch = open_in_the_end([&] { return resctrl::ChangeWatch::open(path); });
   if (watch) return std::make_unique<resctrl::ChangeWatch>(std::move(*watch));
   spdlog::warn("{}; changes by other tools are found at each reconcile only", watch.error().text());
   return nullptr;
@@ -154,11 +171,13 @@ std::unique_ptr<resctrl::ChangeWatch> watch_resctrl(const std::string& path) {
 
 // Subscribed before the first look at the processes, so that none slips in between.
 Result<Connector> subscribe(Connector::Events events, int receive_buffer, bool blocking) {
-  auto connector = Connector::open(events, receive_buffer, blocking);
-  if (!connector) return connector;
-  if (auto subscribed = connector->subscribe(std::chrono::seconds(2)); !subscribed)
-    return std::unexpected(subscribed.error());
-  return connector;
+  return open_in_the_end([&]() -> Result<Connector> {
+    auto connector = Connector::open(events, receive_buffer, blocking);
+    if (!connector) return connector;
+    if (auto subscribed = connector->subscribe(std::chrono::seconds(2)); !subscribed)
+      return std::unexpected(subscribed.error());
+    return connector;
+  });
 }
 
 // Everything that is open for as long as the daemon runs.
@@ -222,7 +241,7 @@ std::function<Result<std::optional<gid_t>>()> find_once(const char* name) {
   const UserDatabase users = proc::with_deadline(proc::user_database(), longest_user_lookup);
   return [users, name, known = std::optional<gid_t>()]() mutable -> Result<std::optional<gid_t>> {
     if (known) return known;
-    auto found = users.find_group(name);
+    auto found = std::move(users({{UserName::Kind::user_group, name}}).front());
     if (found) known = *found;
     return found;
   };
@@ -349,7 +368,7 @@ int run_daemon(const Paths& paths) {
   // end of it, so free(3) has to.
   (void)::mallopt(M_TRIM_THRESHOLD, 128 * 1024);
   const UniqueFd requests(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  auto classifier = Classifier::make(requests.get());
+  auto classifier = open_in_the_end([&] { return Classifier::make(requests.get()); });
   if (!classifier) spdlog::warn("{}", classifier.error().text());
   auto opened = open_all(paths);
   if (!opened) {

@@ -26,11 +26,6 @@ PolicyFile unreadable(const std::string& path, std::string problem) {
   return {printable(path), PolicyFile::State::unreadable, {}, std::move(problem)};
 }
 
-// The machine, not the file, is at fault for these.
-bool is_transient(int code) {
-  return code == EMFILE || code == ENFILE || code == ENOMEM || code == EIO || code == EINTR;
-}
-
 PolicyFile failed(const std::string& path, std::string_view operation, int code) {
   PolicyFile file =
       unreadable(path, fmt::format("cannot be {}: {}", operation, std::strerror(code)));
@@ -108,11 +103,17 @@ std::vector<PolicyFile> find_policy_files(const std::string& root) {
     }
     for (const Directory::Entry& entry : *entries) {
       if (!entry.name.ends_with(".toml") || entry.name.starts_with('.')) continue;
-      auto& same_name = by_name[entry.name];
       const std::string file = directory->path_of(entry.name);
-      same_name.push_back(same_name.empty()
-                              ? read_policy_file(file)
-                              : PolicyFile{printable(file), PolicyFile::State::replaced, {}, {}});
+      PolicyFile found = by_name.contains(entry.name)
+                             ? PolicyFile{printable(file), PolicyFile::State::replaced, {}, {}}
+                             : read_policy_file(file);
+      // It may have been removed since it was listed.
+      std::error_code error;
+      if (found.state == PolicyFile::State::unreadable &&
+          std::filesystem::symlink_status(file, error).type() ==
+              std::filesystem::file_type::not_found)
+        continue;
+      by_name[entry.name].push_back(std::move(found));
     }
   }
   // A link to /dev/null is meant.

@@ -1,8 +1,9 @@
 #include "rdtd/proc/users.hpp"
 
 #include <cerrno>
-#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -37,16 +38,78 @@ Result<std::optional<Id>> find(const char* kind, const std::string& name, Query 
   return std::unexpected(Error{"look up", std::string(kind) + " '" + name + "'", code, {}});
 }
 
-// The answer that a helper finds; the helper may outlive the question.
-template <class Id>
-Result<std::optional<Id>> ask(
-    Helper& helper, const std::function<Result<std::optional<Id>>(const std::string&)>& query,
-    const char* kind, const std::string& name) {
-  const auto answer = std::make_shared<Result<std::optional<Id>>>();
-  if (helper.run([answer, query, name] { *answer = query(name); })) return std::move(*answer);
-  return std::unexpected(Error{"look up", std::string(kind) + " '" + name + "'", 0,
+UserAnswer no_answer(const UserName& name) {
+  const char* kind = name.kind == UserName::Kind::user ? "user" : "user group";
+  return std::unexpected(Error{"look up", std::string(kind) + " '" + name.name + "'", 0,
                                "the user database does not answer"});
 }
+
+// The thread of a question may outlive it, so both own these.
+struct Answers {
+  std::mutex mutex;
+  std::map<UserName, UserAnswer> of;
+
+  [[nodiscard]] std::optional<UserAnswer> find(const UserName& name) {
+    const std::lock_guard lock(mutex);
+    const auto found = of.find(name);
+    return found == of.end() ? std::nullopt : std::optional(found->second);
+  }
+  void forget(bool (*unwanted)(const UserAnswer&)) {
+    const std::lock_guard lock(mutex);
+    std::erase_if(of, [&](const auto& one) { return unwanted(one.second); });
+  }
+};
+
+class WithDeadline {
+ public:
+  WithDeadline(UserDatabase database, std::chrono::milliseconds max_wait)
+      : database_(std::move(database)), helper_("rdtd-users", max_wait) {}
+
+  std::vector<UserAnswer> ask(const std::vector<UserName>& names) {
+    if (!helper_.busy()) ask_anew(names);
+    std::vector<UserAnswer> out;
+    for (const UserName& name : names) {
+      auto answer = answers_->find(name);
+      out.push_back(answer ? std::move(*answer) : no_answer(name));
+    }
+    return out;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds long_time{100};
+  static constexpr std::chrono::seconds good_for{30};
+  static constexpr std::chrono::minutes late_is_good_for{10};
+
+  void ask_anew(const std::vector<UserName>& names) {
+    const auto begin = Clock::now();
+    const bool use_late = std::exchange(late_, false) && begin < begun_ + late_is_good_for;
+    if (use_late) good_until_ = begin + good_for;
+    if (begin >= good_until_) answers_ = std::make_shared<Answers>();
+    // A user may have been added since.
+    if (use_late) answers_->forget([](const UserAnswer& one) { return !one || !*one; });
+    answers_->forget([](const UserAnswer& one) { return !one; });
+    std::vector<UserName> missing;
+    for (const UserName& name : names)
+      if (!answers_->find(name)) missing.push_back(name);
+    if (missing.empty()) return;
+    begun_ = begin;
+    late_ = !helper_.run([names = std::move(missing), answers = answers_, database = database_] {
+      for (const UserName& name : names) {
+        UserAnswer answer = database({name}).front();
+        const std::lock_guard lock(answers->mutex);
+        if (!answers->of.emplace(name, std::move(answer)).first->second) return;
+      }
+    });
+    if (const auto end = Clock::now(); end - begin > long_time) good_until_ = end + good_for;
+  }
+
+  UserDatabase database_;
+  Helper helper_;
+  std::shared_ptr<Answers> answers_ = std::make_shared<Answers>();
+  Clock::time_point begun_{}, good_until_{};
+  bool late_ = false;
+};
 
 }  // namespace
 
@@ -59,18 +122,19 @@ Result<std::optional<gid_t>> find_user_group(const std::string& name, GroupQuery
 }
 
 UserDatabase user_database() {
-  return {[](const std::string& name) { return find_user(name); },
-          [](const std::string& name) { return find_user_group(name); }};
+  return [](const std::vector<UserName>& names) {
+    std::vector<UserAnswer> out;
+    for (const UserName& name : names)
+      out.push_back(!out.empty() && !out.back()         ? no_answer(name)
+                    : name.kind == UserName::Kind::user ? find_user(name.name)
+                                                        : find_user_group(name.name));
+    return out;
+  };
 }
 
 UserDatabase with_deadline(UserDatabase database, std::chrono::milliseconds max_wait) {
-  const auto helper = std::make_shared<Helper>("rdtd-users", max_wait);
-  return {[helper, query = std::move(database.find_user)](const std::string& name) {
-            return ask<uid_t>(*helper, query, "user", name);
-          },
-          [helper, query = std::move(database.find_group)](const std::string& name) {
-            return ask<gid_t>(*helper, query, "user group", name);
-          }};
+  const auto shared = std::make_shared<WithDeadline>(std::move(database), max_wait);
+  return [shared](const std::vector<UserName>& names) { return shared->ask(names); };
 }
 
 }  // namespace rdtd::proc

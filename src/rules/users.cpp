@@ -12,15 +12,33 @@ namespace rdtd {
 
 namespace {
 
+// Each name once, with the first place that names it.
+struct Named {
+  std::vector<UserName> names;
+  std::vector<Location> places;
+};
+
+Named names_of(const Policy& policy) {
+  Named out;
+  std::set<UserName> seen;
+  for (const Rule& rule : policy.rules)
+    for (const Condition& condition : rule.conditions) {
+      if (!is_identity(condition.kind)) continue;
+      using enum UserName::Kind;
+      const auto kind = condition.kind == ConditionKind::user ? user : user_group;
+      for (const Located<std::string>& name : condition.patterns) {
+        if (parse_unsigned<uint32_t>(name.value)) continue;
+        if (!seen.emplace(kind, name.value).second) continue;
+        out.names.push_back({kind, name.value});
+        out.places.push_back(name.where);
+      }
+    }
+  return out;
+}
+
 std::optional<uint32_t> known(const std::map<std::string, uint32_t>& ids, const std::string& name) {
   const auto found = ids.find(name);
   return found == ids.end() ? std::nullopt : std::optional(found->second);
-}
-
-Result<std::optional<uint32_t>> not_asked(ConditionKind kind, const std::string& name) {
-  const char* what = kind == ConditionKind::user ? "user" : "user group";
-  return std::unexpected(
-      Error{"look up", fmt::format("{} '{}'", what, name), 0, "the user database does not answer"});
 }
 
 }  // namespace
@@ -28,36 +46,25 @@ Result<std::optional<uint32_t>> not_asked(ConditionKind kind, const std::string&
 Users look_up_users(const Policy& policy, const UserDatabase& database, const Users& before,
                     std::vector<Diagnostic>& warnings) {
   Users out;
-  std::set<std::pair<ConditionKind, std::string>> seen;
-  const auto look_up = [&](ConditionKind kind, const Located<std::string>& name) {
-    if (parse_unsigned<uint32_t>(name.value) || !seen.emplace(kind, name.value).second) return;
-    const bool user = kind == ConditionKind::user;
-    // Each name may take as long as the database's timeout.
-    const auto answer = out.unanswered ? not_asked(kind, name.value)
-                        : user         ? database.find_user(name.value)
-                                       : database.find_group(name.value);
-    const auto id = answer ? *answer : known(user ? before.users : before.groups, name.value);
-    if (id) (user ? out.users : out.groups)[name.value] = *id;
+  const Named named = names_of(policy);
+  if (named.names.empty()) return out;
+  const std::vector<UserAnswer> answers = database(named.names);
+  for (size_t i = 0; i < answers.size(); i++) {
+    const auto& [kind, name] = named.names[i];
+    const bool user = kind == UserName::Kind::user;
+    const UserAnswer& answer = answers[i];
+    const auto id = answer ? *answer : known(user ? before.users : before.groups, name);
+    if (id) (user ? out.users : out.groups)[name] = *id;
     if (!answer) out.unanswered = true;
-    if (!answer)
-      warnings.push_back({Severity::warning,
-                          name.where,
-                          fmt::format("{}; {}", answer.error().text(),
-                                      id ? "it keeps the number that it had"
-                                         : "nothing matches it until there is an answer"),
-                          {}});
-    else if (!id)
-      warnings.push_back(
-          {Severity::warning,
-           name.where,
-           fmt::format("there is no {} '{}' here: nothing matches it until the next reload",
-                       user ? "user" : "user group", name.value),
-           {}});
-  };
-  for (const Rule& rule : policy.rules)
-    for (const Condition& condition : rule.conditions)
-      if (is_identity(condition.kind))
-        for (const Located<std::string>& name : condition.patterns) look_up(condition.kind, name);
+    if (answer && id) continue;
+    std::string text =
+        !answer ? fmt::format("{}; {}", answer.error().text(),
+                              id ? "it keeps the number that it had"
+                                 : "nothing matches it until there is an answer")
+                : fmt::format("there is no {} '{}' here: nothing matches it until the next reload",
+                              user ? "user" : "user group", name);
+    warnings.push_back({Severity::warning, named.places[i], std::move(text), {}});
+  }
   return out;
 }
 

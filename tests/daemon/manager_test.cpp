@@ -215,6 +215,22 @@ TEST_F(ManagerTest, ASilentUserDatabaseMovesNobody) {
   EXPECT_EQ(group_of(redis), "a");
 }
 
+// Each question may hold up the loop for two seconds.
+TEST_F(ManagerTest, ASilentUserDatabaseIsAskedEveryFiveMinutes) {
+  no_users = true;
+  ASSERT_EQ(reload("[group.a]\nl3 = \"4 ways\"\n[[rule]]\ngroup = \"a\"\nuser = \"redis\"\n"), "");
+  const auto reconcile_after = [&](std::chrono::seconds pause) {
+    run(pause);
+    manager->reconciler().reconcile();
+    run(std::chrono::seconds(1));
+    return user_questions;
+  };
+  const int asked = reconcile_after({});
+  for (int minute = 1; minute < 5; minute++)
+    EXPECT_EQ(reconcile_after(std::chrono::seconds(58)), asked) << minute;
+  EXPECT_GT(reconcile_after(std::chrono::seconds(70)), asked);
+}
+
 // The files in force are applied again; those that were refused are still refused.
 TEST_F(ManagerTest, AFailedReloadIsNotForgottenByARetry) {
   (void)kernel.resctrl.make("b");

@@ -61,12 +61,7 @@ class World : public Files {
                       .path = "p.toml", .text = policy, .problem = {}, .for_all = policy_for_all}};
                 },
             .read_machine = [this] { return resctrl::read_machine(kernel, {}, cpus, true); },
-            .users = {[this](const std::string& name) -> Result<std::optional<uid_t>> {
-                        if (no_users) return std::unexpected(Error{"look up", name, EIO, {}});
-                        const auto user = users.find(name);
-                        return user == users.end() ? std::nullopt : std::optional(user->second);
-                      },
-                      [](const std::string&) { return std::nullopt; }},
+            .users = [this](const std::vector<UserName>& names) { return ask_users(names); },
             .device_holder = [this](const std::string& lock) -> std::optional<std::string> {
               const auto holder = holders.find(lock);
               return holder == holders.end() ? std::nullopt : std::optional(holder->second);
@@ -86,7 +81,7 @@ class World : public Files {
             .lock_holder = [] { return std::string("process 812 (pqos)"); },
             .now =
                 [this] {
-                  if (real_clock) return std::chrono::steady_clock::now();
+                  if (real_clock) return std::chrono::steady_clock::now() + skew;
                   clock += std::chrono::microseconds(10);
                   return clock;
                 },
@@ -172,6 +167,20 @@ class World : public Files {
     out.insert("I/O: " + kernel.resctrl.read("info/L3/io_alloc_cbm").value_or("none"));
     return fmt::format("{}", fmt::join(out, "\n"));
   }
+  std::vector<UserAnswer> ask_users(const std::vector<UserName>& names) {
+    user_questions++;
+    std::vector<UserAnswer> out;
+    for (const UserName& name : names) {
+      const auto user = users.find(name.name);
+      if (no_users)
+        out.push_back(std::unexpected(Error{"look up", name.name, EIO, {}}));
+      else if (name.kind == UserName::Kind::user && user != users.end())
+        out.emplace_back(user->second);
+      else
+        out.emplace_back(std::nullopt);
+    }
+    return out;
+  }
   [[nodiscard]] std::vector<std::string> problems() const {
     return manager->answers().properties().problems;
   }
@@ -182,6 +191,7 @@ class World : public Files {
   fake::Processes processes{kernel};
   CpuSet cpus = {0, 1, 2, 3};  // of the machine, online or not
   std::map<std::string, uid_t> users;
+  int user_questions = 0;                      // to the user database
   std::map<std::string, std::string> holders;  // of the devices of regions
   std::vector<PseudoLock> access;              // to these devices, as stored
   std::optional<resctrl::Admit> admitted;      // to reading, by the last change
@@ -196,6 +206,7 @@ class World : public Files {
   std::map<std::string, UniqueFd> lease_fds;
   Refusal::Kind kind{};  // of the last refusal of a lease
   bool real_clock = false;
+  std::chrono::seconds skew{};  // of the real clock
   std::chrono::steady_clock::time_point clock{std::chrono::hours(1)};
   std::unique_ptr<Manager> manager;
 };

@@ -4,7 +4,10 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <csignal>
+#include <fstream>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -125,6 +128,27 @@ TEST_F(Files, WhoMayReadThem) {
   EXPECT_FALSE(for_all("etc", fs::perms(0700)));
   EXPECT_FALSE(for_all("", fs::perms(0700)));
   EXPECT_TRUE(for_all("etc", fs::perms(0711)));
+}
+
+// A package or a person removes it meanwhile: what is no longer there is no error.
+TEST_F(Files, OneThatIsRemovedWhileTheyAreListed) {
+  const fs::path path = root_ / "etc/rdtd/10-a.toml";
+  fs::create_directories(path.parent_path());
+  std::atomic<bool> stop = false;
+  std::thread other([&] {
+    while (!stop) {
+      std::ofstream(path) << "[group.a]\n";
+      std::error_code error;
+      fs::remove(path, error);
+    }
+  });
+  std::string problems;
+  for (int i = 0; i < 3000 && problems.empty(); i++)
+    for (const PolicyFile& file : find_policy_files(root_.string()))
+      if (file.state == PolicyFile::State::unreadable) problems += file.problem;
+  stop = true;
+  other.join();
+  EXPECT_EQ(problems, "");
 }
 
 TEST_F(Files, NothingInEtc) { EXPECT_TRUE(find_policy_files(root_.string()).empty()); }

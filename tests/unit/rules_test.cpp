@@ -413,32 +413,39 @@ TEST(MatchMemo, RemembersLongCommandLines) {
 // A database that does not answer is not one that has no such user.
 TEST(Users, KeepTheirNumbersWhileNobodyAnswers) {
   const ParsedPolicy parsed = test::parse(rule("user = [\"a\", \"b\"]\n", "default"));
-  const auto fail = [](const std::string& name) -> Result<std::optional<uint32_t>> {
-    return std::unexpected(Error{"look up", "user '" + name + "'", EIO, {}});
+  const auto fail = [](const std::vector<UserName>& names) {
+    std::vector<UserAnswer> out;
+    for (const UserName& name : names)
+      out.push_back(std::unexpected(Error{"look up", "user '" + name.name + "'", EIO, {}}));
+    return out;
   };
   std::vector<Diagnostic> warnings;
   const Users users =
-      look_up_users(parsed.policy, {fail, fail}, {.users = {{"a", 5}}, .groups = {}}, warnings);
+      look_up_users(parsed.policy, fail, {.users = {{"a", 5}}, .groups = {}}, warnings);
   EXPECT_EQ(users.users, (std::map<std::string, uid_t>{{"a", 5}}));
   EXPECT_TRUE(users.unanswered);
-  EXPECT_EQ(format_diagnostics(warnings, {}),
-            "p.toml:3:9: warning: cannot look up user 'a': Input/output error; it keeps the number "
-            "that it had\np.toml:3:14: warning: cannot look up user 'b': the user "
-            "database does not answer; nothing matches it until there is an answer\n");
+  EXPECT_EQ(
+      format_diagnostics(warnings, {}),
+      "p.toml:3:9: warning: cannot look up user 'a': Input/output error; it keeps the number "
+      "that it had\np.toml:3:14: warning: cannot look up user 'b': Input/output error; nothing "
+      "matches it until there is an answer\n");
 }
 
 TEST(Users, EachNameIsLookedUpOnce) {
   const ParsedPolicy parsed = test::parse(rule("user = [\"a\", \"b\", \"a\", 7]\n", "default") +
                                           rule("user = \"b\"\nuser_group = \"a\"\n", "default"));
-  std::string asked;
-  const auto find = [&](const std::string& name) -> std::optional<uint32_t> {
-    asked += name + " ";
-    if (name == "a") return 5;
-    return std::nullopt;
+  std::vector<UserName> asked;
+  const auto find = [&](const std::vector<UserName>& names) {
+    asked.insert(asked.end(), names.begin(), names.end());
+    std::vector<UserAnswer> out;
+    for (const UserName& name : names)
+      out.emplace_back(name.name == "a" ? std::optional(5U) : std::nullopt);
+    return out;
   };
   std::vector<Diagnostic> warnings;
-  const Users users = look_up_users(parsed.policy, {find, find}, {}, warnings);
-  EXPECT_EQ(std::ranges::count(asked, ' '), 3) << asked;
+  const Users users = look_up_users(parsed.policy, find, {}, warnings);
+  using enum UserName::Kind;
+  EXPECT_EQ(asked, (std::vector<UserName>{{user, "a"}, {user, "b"}, {user_group, "a"}}));
   EXPECT_EQ(users.users, (std::map<std::string, uid_t>{{"a", 5}}));
   EXPECT_EQ(users.groups, (std::map<std::string, gid_t>{{"a", 5}}));
   EXPECT_EQ(format_diagnostics(warnings, parsed.policy.sources),

@@ -23,6 +23,10 @@ struct Error {
 template <class T>
 using Result = std::expected<T, Error>;
 
+// Whether the machine is at fault for a moment, such as for want of memory or descriptors: the same
+// call may succeed later.
+[[nodiscard]] bool is_transient(int code);
+
 // An Error with the current errno.
 [[nodiscard]] std::unexpected<Error> errno_error(std::string operation, std::string path);
 

@@ -77,10 +77,17 @@ class Applier {
   [[nodiscard]] std::expected<Applied, Refusal> apply(Request request, const InForce& before);
   // The groups that were rdtd's when the machine was read last.
   [[nodiscard]] const std::set<std::string>& last_owned() const { return last_owned_; }
-  // Whether the last apply that was refused left open `tasks` files dead.
-  [[nodiscard]] bool made_groups_again() const { return failure_.made_again; }
-  // Whether it was refused only since it took too long: the next one goes on from there.
-  [[nodiscard]] bool ran_out_of_time() const { return failure_.out_of_time; }
+  // Of the last attempt to apply: what it met.
+  struct Failure {
+    bool made_again = false;         // groups, for the undo: open `tasks` files are dead
+    bool found_open_device = false;  // the first look for who has it open found nobody
+    bool tree_changed = false;       // something was gone
+    bool in_conflict = false;        // the kernel refused what the plan takes for free
+    bool out_of_time = false;        // it took too long: the next apply goes on from there
+    bool not_undone = false;         // by this apply: not everything is as it was
+    std::optional<resctrl::Transaction::Failed> refused;
+  };
+  [[nodiscard]] const Failure& failure() const { return failure_; }
 
   // Makes monitoring groups, each by itself. Returns those that could not be made, and why.
   [[nodiscard]] std::map<std::string, Error> make_mon_groups(const std::vector<Step>& steps,
@@ -138,15 +145,6 @@ class Applier {
   std::map<std::string, Schemata> places_;
   ControlValues controls_before_;           // of the policy in force
   std::map<Resource, uint32_t> unlimited_;  // the highest that was read
-  // Of the last attempt to apply: what it met.
-  struct Failure {
-    bool made_again = false;         // groups, for the undo
-    bool found_open_device = false;  // the first look for who has it open found nobody
-    bool tree_changed = false;       // something was gone
-    bool in_conflict = false;        // the kernel refused what the plan takes for free
-    bool out_of_time = false;        // the kernel may take less than was asked for
-    std::optional<resctrl::Transaction::Failed> refused;
-  };
   Failure failure_;
   RefusedParts refused_;
   // Why the record could not be written the last time: no group can be made until it can be.

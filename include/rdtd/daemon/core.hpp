@@ -83,6 +83,9 @@ struct Core {
   void report_missing();
   // Has resctrl compared with what was granted within this time.
   void compare_within(std::chrono::milliseconds delay);
+  // How often a user database that does not answer is asked: each question may keep the main loop
+  // waiting for its timeout.
+  static constexpr std::chrono::minutes user_lookup_interval{5};
   // Has resctrl compared soon, if something is missing that may become possible at any time; after
   // growing pauses, if something failed. A new failure begins them again.
   void retry_soon();

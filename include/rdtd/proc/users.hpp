@@ -26,10 +26,13 @@ using GroupQuery = int (*)(const char*, group*, char*, size_t, group**);
 [[nodiscard]] Result<std::optional<gid_t>> find_user_group(const std::string& name,
                                                            GroupQuery query = ::getgrnam_r);
 
-// Both queries, to the database of this system.
+// Both queries, to the database of this system. One that fails is the last that is made: each may
+// take as long as the database's timeout.
 [[nodiscard]] UserDatabase user_database();
-// The same queries, asked by a thread of their own. One that takes longer is no answer, nor are
-// those that follow until it has ended.
+// The same, asked by a thread of its own, name by name. Names that it has not come to within
+// `max_wait` in all have no answer. It goes on nevertheless, nobody waits for it meanwhile, and
+// what it finds within ten minutes is the answer to the next question. Answers that took long are
+// not asked for again within 30 s: one load may ask several times.
 [[nodiscard]] UserDatabase with_deadline(UserDatabase database, std::chrono::milliseconds max_wait);
 
 }  // namespace proc

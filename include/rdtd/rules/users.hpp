@@ -21,9 +21,9 @@ struct Users {
   bool operator==(const Users&) const = default;
 };
 
-// Looks up each distinct name in the rules' `user` and `user_group` once, since the database may be
-// slow. Adds a warning for each unknown name, at the first place that names it. Once the database
-// does not answer, it is not asked any more, and names keep what they were in `before`.
+// Looks up each distinct name in the rules' `user` and `user_group` once, all in one question,
+// since the database may be slow. Adds a warning for each unknown name, at the first place that
+// names it. Names without an answer keep the numbers that they have in `before`.
 [[nodiscard]] Users look_up_users(const Policy& policy, const UserDatabase& database,
                                   const Users& before, std::vector<Diagnostic>& warnings);
 
