@@ -231,6 +231,7 @@ std::expected<void, Refusal> Assignments::carry_out(
 size_t Assignments::restore(bool only_count) {
   const InForce& in_force = *core_.state.in_force;
   size_t strayed = 0;
+  std::string refused;                                // of one process
   std::map<std::string, std::vector<pid_t>> threads;  // by directory, each group read once
   if (in_force.groups.empty()) return strayed;        // no policy has been in force yet
   for (const ManualAssignments::Held& held : core_.manual.all()) {
@@ -260,9 +261,13 @@ size_t Assignments::restore(bool only_count) {
     // A kernel that does not say where a process is does not say that it was elsewhere.
     if ((error == 0 || error == EAGAIN) && found == Strayed::yes) strayed++;
     if (error != 0 && error != ESRCH && error != EAGAIN)
-      spdlog::warn("cannot put process {} in group '{}' again: {}", pid, held.group,
-                   std::strerror(error));
+      refused = fmt::format("cannot put process {} in group '{}' again: {}", pid, held.group,
+                            std::strerror(error));
   }
+  if (refused.empty())
+    core_.problems.clear("assigned");
+  else
+    core_.problems.report("assigned", refused);
   core_.store();
   return strayed;
 }

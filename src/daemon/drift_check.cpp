@@ -42,6 +42,7 @@ void DriftCheck::forget(bool left_others) {
   without_counters_.clear();
   if (left_others) return;
   following_.clear();
+  lost_.clear();
   left_alone_.forget();
 }
 
@@ -178,34 +179,62 @@ DriftCheck::Restored DriftCheck::restore(const InForce& in_force, const std::vec
   return result;
 }
 
+// The state that the steps before have left. Nothing if it cannot be read: then the comparison is
+// made again soon.
+std::optional<Machine> DriftCheck::read_again() {
+  auto machine = applier_.read_machine();
+  if (machine) return std::move(*machine);
+  problems_.report("read", machine.error().text());
+  return std::nullopt;
+}
+
 // Each by itself: one that the kernel refuses undoes no limit. One that others have made possible
-// again is set even if drift is only reported. `ready`: the limits are restored.
-void DriftCheck::set_modes(const std::vector<Step>& modes, bool ready) {
+// again, and one that rdtd could not set after a reset by the kernel, is set even if drift is only
+// reported. `ready`: the limits are restored.
+void DriftCheck::set_modes(const std::vector<Step>& modes, bool ready, bool by_kernel) {
+  if (modes.empty()) return problems_.clear_all(mode_key, {});
   std::set<std::string> failed;
-  const auto machine = modes.empty() ? Result<Machine>() : applier_.read_machine();
-  if (!machine) return;  // what could not be set before is still not set
+  const auto machine = read_again();
   for (const Step& step : modes) {
     const std::string& group = group_of(step);
-    if (!ready && !following_.contains(group)) continue;
+    if (!machine && by_kernel) following_.insert(group);
+    if (!machine || (!ready && !following_.contains(group))) continue;
     if (!machine->snapshot.groups.contains(group)) continue;  // it could not be made
     const auto done = applier_.carry_out({step}, *machine);
     if (done) continue;
+    if (by_kernel) following_.insert(group);
     failed.insert(group);
     problems_.report(mode_key + group, done.error().text());
   }
-  problems_.clear_all(mode_key, failed);
+  if (machine) problems_.clear_all(mode_key, failed);
 }
 
-// Each region by itself: the kernel may find no memory for one, and limits do not wait for it.
-void DriftCheck::lock_regions(const std::vector<Step>& steps, Comparison& out) {
+// Each region by itself: the kernel may find no memory for one, and limits do not wait for it. One
+// that the kernel took is locked even if drift is only reported. `ready`: all limits are restored.
+void DriftCheck::lock_regions(std::vector<Step> steps, bool ready, bool by_kernel,
+                              Comparison& out) {
+  const auto is_region = [](const Step& step) { return !std::holds_alternative<SetMode>(step); };
+  std::set<std::string> regions;
+  for (const Step& step : steps)
+    if (is_region(step)) regions.insert(group_of(step));
+  std::erase_if(lost_, [&](const std::string& group) {
+    return group != io_group && !regions.contains(group);
+  });
+  if (by_kernel) lost_.merge(regions);
+  if (!ready)
+    std::erase_if(steps, [&](const Step& step) {
+      return is_region(step) && !lost_.contains(group_of(step));
+    });
+  if (std::ranges::none_of(steps, is_region)) steps.clear();
   std::set<std::string> failed;
-  const auto machine = steps.empty() ? Result<Machine>() : applier_.read_machine();
-  if (!machine) return;  // what could not be locked before still is not
+  const auto machine = steps.empty() ? std::optional<Machine>() : read_again();
+  if (!steps.empty() && !machine) return;  // what could not be locked before still is not
   for (auto step = steps.begin(); step != steps.end();) {
     const std::string& group = group_of(*step);
     const auto first = step;
     step += std::holds_alternative<MakeGroup>(*step) ? 2 : 1;
     const auto done = applier_.carry_out({first, step}, *machine);
+    if (done) lost_.erase(group);
     if (done) continue;
     const bool is_mode = std::holds_alternative<SetMode>(*first);
     problems_.report((is_mode ? mode_key : lock_key) + group, done.error().text());
@@ -246,8 +275,9 @@ std::set<std::string> DriftCheck::make_mon_groups(const InForce& in_force, std::
 
 // By itself, on what the restoration has left: the kernel may refuse, as long as a group of another
 // tool has the CLOSID, and limits do not depend on it.
-void DriftCheck::enable_io(const InForce& in_force, Comparison& out) {
-  const auto machine = applier_.read_machine();
+void DriftCheck::enable_io(const InForce& in_force, bool by_kernel, Comparison& out) {
+  if (by_kernel) lost_.insert(std::string(io_group));
+  const auto machine = read_again();
   if (!machine) return;
   std::vector<Step> steps = steps_to(in_force.groups, in_force.locks, in_force.io,
                                      in_force.capabilities, machine->snapshot)
@@ -257,6 +287,7 @@ void DriftCheck::enable_io(const InForce& in_force, Comparison& out) {
   const auto done = applier_.carry_out(steps, *machine);
   if (done) {
     problems_.clear(io_key);
+    lost_.erase(std::string(io_group));
     return;
   }
   problems_.report(io_key, done.error().text());
@@ -273,10 +304,15 @@ void DriftCheck::assign_later(const std::map<std::string, std::string>& without_
 // Counters that became free go to groups that lacked some, even if drift is only reported.
 void DriftCheck::assign_counters(const InForce& in_force, bool by_kernel,
                                  const std::set<std::string>& made, Comparison& out) {
-  // The restored groups may have taken counters, or brought some.
-  const auto machine = applier_.read_machine();
-  if (!machine) return;
   without_counters_.insert(made.begin(), made.end());
+  // The restored groups may have taken counters, or brought some.
+  const auto machine = read_again();
+  if (!machine && by_kernel)
+    for (const GroupTarget& target : in_force.groups) {
+      without_counters_.insert(target.directory);
+      without_counters_.insert(target.mon_groups.begin(), target.mon_groups.end());
+    }
+  if (!machine) return;
   CounterPlan plan = plan_counters(in_force.groups, machine->snapshot);
   const bool wanted = by_kernel || in_force.policy.daemon.drift == OnDrift::restore;
   std::vector<Drift> lost;
@@ -380,10 +416,14 @@ DriftCheck::Comparison DriftCheck::compare(const std::shared_ptr<const InForce>&
   const std::set<std::string> unmade = unmade_;
   const bool by_kernel = reset_pending_;
   const Restored restored = restore(*current, back.steps, *machine, out);
-  set_modes(modes, restored.limits);
-  lock_regions(restored.all ? back.locks : std::vector<Step>{}, out);
-  if (io_is_disabled && restored.all) enable_io(*current, out);
-  if (!io_is_disabled) problems_.clear(io_key);
+  set_modes(modes, restored.limits, by_kernel);
+  lock_regions(std::move(back.locks), restored.all, by_kernel, out);
+  if (io_is_disabled && (restored.all || lost_.contains(std::string(io_group))))
+    enable_io(*current, by_kernel, out);
+  if (!io_is_disabled) {
+    lost_.erase(std::string(io_group));
+    problems_.clear(io_key);
+  }
   const std::set<std::string> made =
       make_mon_groups(*current, back.mon_groups, *machine, by_kernel, out);
   if (now.mbm_assignments.empty())

@@ -21,6 +21,22 @@ std::optional<std::string> name_of(const proc::Process& process) {
   return name ? std::optional(printable(*name)) : std::nullopt;
 }
 
+struct Found {
+  std::unique_ptr<proc::Process> process;
+  std::string name;
+  uint64_t start_time = 0;
+};
+
+Result<Found> find_process(const proc::Processes& processes, pid_t pid) {
+  auto process = processes.open(pid);
+  if (!process) return std::unexpected(process.error());
+  const auto name = (*process)->read_name();
+  if (!name) return std::unexpected(name.error());
+  const auto start_time = (*process)->read_start_time();
+  if (!start_time) return std::unexpected(start_time.error());
+  return Found{std::move(*process), printable(*name), *start_time};
+}
+
 bool has_ended(const proc::Process& process) {
   const auto name = process.read_name();
   return !name && proc::ended(name.error());
@@ -86,20 +102,19 @@ Result<void> ManualAssignments::load(const proc::Processes& processes) {
     const auto start_time = parse_unsigned<uint64_t>(words[1]);
     const auto user = parse_unsigned<uint32_t>(words[4]);
     if (!pid || !start_time || !user) continue;
-    auto process = processes.open(static_cast<pid_t>(*pid));
-    if (!process && !proc::ended(process.error()))
-      process = processes.open(static_cast<pid_t>(*pid));
-    if (!process && !proc::ended(process.error())) result = std::unexpected(process.error());
-    const auto name = process ? name_of(**process) : std::nullopt;
-    if (!name || (*process)->read_start_time() != *start_time) continue;
+    auto found = find_process(processes, static_cast<pid_t>(*pid));
+    if (!found && !proc::ended(found.error()))
+      found = find_process(processes, static_cast<pid_t>(*pid));
+    if (!found && !proc::ended(found.error())) result = std::unexpected(found.error());
+    if (!found || found->start_time != *start_time) continue;
     const auto recorded = line.substr(static_cast<size_t>(words[5].data() - line.data()));
     const bool through_execs = words[2] != "this";
     // Under another name it is another program.
-    if (*name != recorded && !through_execs) continue;
-    insert({{std::move(*process), std::string(words[3]), *user, through_execs,
+    if (found->name != recorded && !through_execs) continue;
+    insert({{std::move(found->process), std::string(words[3]), *user, through_execs,
              monotonic_nanoseconds()},
             *start_time,
-            *name});
+            std::move(found->name)});
   }
   return result;
 }

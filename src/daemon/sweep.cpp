@@ -21,11 +21,22 @@ Result<std::vector<pid_t>> tasks_of(const System& system, const std::string& dir
   return removed ? std::vector<pid_t>{} : std::move(tasks);
 }
 
+// Groups whose threads could not be listed, and why the first one could not.
+struct Unread {
+  std::set<std::string> groups;
+  std::optional<Error> error;
+
+  void add(const std::string& group, const Error& why) {
+    groups.insert(group);
+    if (!error) error = why;
+  }
+};
+
 // The threads that are in the control group of each place. Of one that cannot be read now, each
 // thread says where it is.
-// `owned`: null: the table is the one in use. `unread`: the first that cannot be read.
+// `owned`: null: the table is the one in use.
 TasksByGroup tasks_held(const System& system, const RuleTable& table,
-                        const std::set<std::string>* owned, std::optional<Error>& unread) {
+                        const std::set<std::string>* owned, Unread& unread) {
   TasksByGroup out;
   std::map<std::string_view, size_t> read;  // each control group once
   for (const Place& place : table.places) {
@@ -39,7 +50,7 @@ TasksByGroup tasks_held(const System& system, const RuleTable& table,
     }
     const auto [known, is_new] = read.emplace(group, out.size());
     auto tasks = is_new ? tasks_of(system, std::string(known->first)) : out[known->second];
-    if (!tasks && !unread) unread = tasks.error();
+    if (!tasks) unread.add(std::string(group), tasks.error());
     out.push_back(tasks ? std::move(*tasks) : std::vector<pid_t>{});
   }
   return out;
@@ -47,14 +58,15 @@ TasksByGroup tasks_held(const System& system, const RuleTable& table,
 
 // The threads that are where each place wants them. A control group's `tasks` lists those of its
 // monitoring groups too.
-TasksByGroup tasks_in_place(const System& system, const RuleTable& table) {
-  std::optional<Error> unread;
+TasksByGroup tasks_in_place(const System& system, const RuleTable& table, Unread& unread) {
   TasksByGroup out = tasks_held(system, table, nullptr, unread);
   std::map<std::string_view, std::vector<pid_t>> monitored;  // by control group
   for (size_t i = 0; i < out.size(); i++) {
     const std::string& directory = table.places[i].directory;
     if (!is_mon_group(directory)) continue;
-    out[i] = tasks_of(system, directory).value_or(std::vector<pid_t>{});
+    auto tasks = tasks_of(system, directory);
+    if (!tasks) unread.add(directory, tasks.error());
+    out[i] = std::move(tasks).value_or(std::vector<pid_t>{});
     auto& list = monitored[control_group_of(directory)];
     list.insert(list.end(), out[i].begin(), out[i].end());
   }
@@ -81,11 +93,13 @@ Result<void> Sweep::begin_pass() {
   pass.now = {};
   pass.reported.clear();
   pass.next = 0;
-  pass.in_place = tasks_in_place(looks_.system, *looks_.table);
+  Unread ignored;  // more processes are looked at then
+  pass.in_place = tasks_in_place(looks_.system, *looks_.table, ignored);
   const All& all = pass.request.all;
   pass.held = {};
-  if (all.previous)
-    pass.held = tasks_held(looks_.system, *all.previous, &all.owned, pass.now.unread);
+  Unread held;
+  if (all.previous) pass.held = tasks_held(looks_.system, *all.previous, &all.owned, held);
+  pass.now.unread = held.error;
   pass.only_report.assign(pass.in_place.size(), {});
   if (pass.request.all.only_report_moved)
     for (size_t i = 0; i < pass.only_report.size(); i++)
@@ -206,15 +220,22 @@ bool Sweep::finish_pass() {
 }
 
 void Sweep::end_sweep(const Result<SweepResult>& result) {
-  const TasksByGroup in_place = tasks_in_place(looks_.system, *looks_.table);
-  last_in_place_.clear();
-  for (size_t i = 0; i < in_place.size(); i++)
-    last_in_place_[looks_.table->places[i].directory] = in_place[i];
+  Unread unread;
+  TasksByGroup in_place = tasks_in_place(looks_.system, *looks_.table, unread);
+  std::map<std::string, std::vector<pid_t>> before = std::exchange(last_in_place_, {});
+  for (size_t i = 0; i < in_place.size(); i++) {
+    const std::string& group = looks_.table->places[i].directory;
+    const bool known = !unread.groups.contains(group) &&
+                       !unread.groups.contains(std::string(control_group_of(group)));
+    last_in_place_[group] = std::move(known ? in_place[i] : before[group]);
+  }
   // A thread that was only reported is one that rdtd had placed: it stays so.
   for (auto& [group, threads] : pass_->reported) {
     auto& list = last_in_place_[group];
     list.insert(list.end(), threads.begin(), threads.end());
     std::ranges::sort(list);
+    const auto twice = std::ranges::unique(list);
+    list.erase(twice.begin(), twice.end());
   }
   for (const pid_t pid : pass_->undecided) visits_.add({.pid = pid}, Visits::held_up_delay);
   // A `done` may ask for the next sweep.

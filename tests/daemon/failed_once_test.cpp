@@ -1,5 +1,6 @@
 // What failed once is tried again until it is as it should be, also if no comparison is due; what
 // fails for ever is logged once.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <spdlog/sinks/ostream_sink.h>
 
@@ -15,6 +16,7 @@ namespace rdtd {
 namespace {
 
 using Texts = std::vector<std::string>;
+using test::redis_policy;
 
 // Since the logger was replaced.
 class LogLines {
@@ -59,10 +61,13 @@ class FailedOnceTest : public test::World {
     }
   }
   // Without regular comparisons; another tool changes something, which an event reports.
-  void begin(const fake::Machine& machine, const std::string& text) {
+  void begin(const fake::Machine& machine, const std::string& text,
+             const std::string& drift_mode = "restore") {
     use(machine);
     kernel.calls.reset();
-    ASSERT_EQ(reload("[daemon]\nreconcile_interval = \"0\"\n" + text), "");
+    ASSERT_EQ(
+        reload("[daemon]\nreconcile_interval = \"0\"\ndrift = \"" + drift_mode + "\"\n" + text),
+        "");
     run(std::chrono::minutes(1));
     wanted_ = tree();
   }
@@ -97,6 +102,113 @@ TEST_F(FailedOnceTest, IoAllocWithoutAnInterval) {
   ASSERT_TRUE(kernel.resctrl.write("info/L3/io_alloc", "0\n"));
   fail("write", "info/L3/io_alloc", EBUSY, 1);
   changed("info");
+}
+
+// Nobody but the kernel has taken what a reset takes, so it is given back even if drift is only
+// reported, whatever fails once meanwhile.
+TEST_F(FailedOnceTest, AnythingAfterAReset) {
+  struct Row {
+    fake::Machine machine;
+    const char *text, *operation, *path;
+  };
+  const char* exclusive = "[group.a]\nl3 = \"2 ways\"\nexclusive = true\n";
+  const char* region = "[pseudo_lock.buffer]\nl2 = { \"1\" = \"1 MiB\" }\n";
+  const std::vector<Row> rows = {{fake::xeon(), exclusive, "write", "a/mode"},
+                                 {fake::xeon(), exclusive, "write", "a/schemata"},
+                                 {fake::xeon(), exclusive, "list", ""},
+                                 {fake::atom(), region, "write", "buffer/schemata"},
+                                 {fake::atom(), region, "make", "buffer"},
+                                 {fake::atom(), region, "list", ""}};
+  for (const Row& row : rows)
+    for (int at = 1; at <= 8; at++) {
+      SCOPED_TRACE(fmt::format("{} {} {}", row.operation, row.path, at));
+      begin(row.machine, row.text, "report");
+      for (const unsigned cpu : {2U, 3U}) kernel.resctrl.take_offline(cpu);
+      manager->reconciler().cpu_changed();
+      run(std::chrono::minutes(1));
+      for (const unsigned cpu : {2U, 3U}) kernel.resctrl.bring_online(cpu);
+      kernel.calls.fail_if(
+          [&row, at, seen = 0](const fake::Call& call) mutable {
+            return call.operation == row.operation && call.path == row.path && ++seen == at;
+          },
+          EIO);
+      manager->reconciler().cpu_changed();
+      run(std::chrono::hours(1));
+      EXPECT_EQ(tree(), wanted_);
+      EXPECT_EQ(problems(), Texts{});
+    }
+}
+
+// A comparison reads resctrl again in its middle.
+TEST_F(FailedOnceTest, AReadingWithoutAnInterval) {
+  for (int at = 1; at <= 8; at++) {
+    SCOPED_TRACE(at);
+    begin(fake::xeon(), "[group.a]\nl3 = \"2 ways\"\nexclusive = true\n");
+    ASSERT_TRUE(kernel.resctrl.write("a/mode", "shareable\n"));
+    kernel.calls.fail_if(
+        [at, seen = 0](const fake::Call& call) mutable {
+          return call.operation == "list" && call.path.empty() && ++seen == at;
+        },
+        EIO);
+    changed("a");
+  }
+}
+
+// A difference that it leaves is nobody's drift.
+TEST_F(FailedOnceTest, AnUndoUnderReport) {
+  begin(fake::xeon(), "[group.a]\nl3 = \"4 ways\"\n[group.b]\nl3 = \"2 ways\"\n", "report");
+  int writes = 0;
+  kernel.calls.fail_if(
+      [&](const fake::Call& call) {
+        return call.operation == "write" && call.path.ends_with("/schemata") && ++writes >= 2;
+      },
+      EIO);
+  EXPECT_NE(reload("[daemon]\nreconcile_interval = \"0\"\ndrift = \"report\"\n"
+                   "[group.a]\nl3 = \"6 ways\"\n[group.b]\nl3 = \"3 ways\"\n"),
+            "");
+  EXPECT_NE(tree(), wanted_);
+  kernel.calls.reset();
+  run(std::chrono::minutes(1));
+  EXPECT_EQ(tree(), wanted_);
+}
+
+// The list of what was in its group before is not lost with one reading.
+TEST_F(FailedOnceTest, TheListOfAGroupUnderReport) {
+  use(fake::xeon());
+  const pid_t pid = processes.start({.name = "redis-server"});
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + redis_policy), "");
+  ASSERT_EQ(group_of(pid), "redis");
+  const auto compare = [&] {
+    manager->reconciler().reconcile();
+    run();
+  };
+  compare();
+  fail("read", "redis/tasks", EMFILE);
+  compare();
+  kernel.calls.reset();
+  (void)kernel.resctrl.write("tasks", std::to_string(pid) + "\n");
+  compare();
+  EXPECT_EQ(group_of(pid), "default");
+  EXPECT_EQ(state(), "degraded");
+}
+
+TEST_F(FailedOnceTest, AnAssignedProcessThatCannotBePutBack) {
+  use(fake::xeon());
+  ASSERT_EQ(reload(redis_policy + "[group.b]\n"), "");
+  const pid_t pid = processes.start({.name = "bash"});
+  ASSERT_TRUE((*manager->changes().prepare_assign(pid, "b", {.uid = 0, .pid = 1}))->run());
+  (void)kernel.resctrl.write("tasks", std::to_string(pid) + "\n");
+  fail("add", "b/tasks", EPERM);
+  const LogLines log;
+  compare_each_minute(5);
+  const std::string text =
+      "cannot put process " + std::to_string(pid) + " in group 'b' again: Operation not permitted";
+  EXPECT_EQ(problems(), Texts{text});
+  EXPECT_EQ(log.count(), 1U) << log.text();
+  kernel.calls.reset();
+  compare_each_minute(1);
+  EXPECT_EQ(problems(), Texts{});
+  EXPECT_EQ(group_of(pid), "b");
 }
 
 TEST_F(FailedOnceTest, AnAdoptionWithoutAnInterval) {

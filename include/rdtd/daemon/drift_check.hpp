@@ -71,7 +71,8 @@ class DriftCheck {
       const std::shared_ptr<const InForce>& in_force, const Snapshot& now, Comparison& out);
   void report_unread(const Snapshot& now, Comparison& out);
   std::set<std::string> adopt(const InForce& in_force, Machine& machine, Comparison& out);
-  void lock_regions(const std::vector<Step>& steps, Comparison& out);
+  [[nodiscard]] std::optional<Machine> read_again();
+  void lock_regions(std::vector<Step> steps, bool ready, bool by_kernel, Comparison& out);
   void remove_left_behind(const std::vector<Step>& removals, const Machine& machine);
   struct Restored {
     bool limits = true;          // of the groups that are there
@@ -82,12 +83,12 @@ class DriftCheck {
   void restore_each(const std::vector<Step>& steps, Comparison& out, Restored& result);
   [[nodiscard]] Restored restore(const InForce& in_force, const std::vector<Step>& steps,
                                  const Machine& machine, Comparison& out);
-  void set_modes(const std::vector<Step>& modes, bool ready);
+  void set_modes(const std::vector<Step>& modes, bool ready, bool by_kernel);
   [[nodiscard]] std::set<std::string> make_mon_groups(const InForce& in_force,
                                                       std::vector<Step> steps,
                                                       const Machine& machine, bool by_kernel,
                                                       Comparison& out);
-  void enable_io(const InForce& in_force, Comparison& out);
+  void enable_io(const InForce& in_force, bool by_kernel, Comparison& out);
   void forget_counters();
   void assign_counters(const InForce& in_force, bool by_kernel, const std::set<std::string>& made,
                        Comparison& out);
@@ -102,7 +103,9 @@ class DriftCheck {
   std::string last_failure_;                // to restore, by what failed
   std::set<std::string> unmade_;            // monitoring groups that could not be made yet
   std::set<std::string> without_counters_;  // groups that lacked some at the last look
-  std::set<std::string> following_;         // groups whose mode others have changed
+  std::set<std::string> following_;         // groups whose mode rdtd has yet to set
+  // Regions, and the I/O ways, that the kernel took and rdtd could not give back yet.
+  std::set<std::string> lost_;
   LeftAlone left_alone_;
   bool reset_pending_ = false;            // by the kernel, not restored yet
   std::optional<Schemata> last_domains_;  // of the root at the last comparison
