@@ -89,6 +89,13 @@ class StartTest : public Files {
   std::shared_ptr<spdlog::logger> logger_;
 };
 
+TEST_F(StartTest, SaysThatThereIsNoPolicy) {
+  EXPECT_EQ(run("rdtd: info: policy in force: none, as there is no policy file; 'rdtctl init' "
+                "writes a first one\n"),
+            0)
+      << log();
+}
+
 TEST_F(StartTest, RunsUntilItIsAskedToEnd) {
   put("etc/rdtd/a.toml", "[daemon]\nlog_level = \"info\"\n");
   EXPECT_EQ(run("rdtd: info: policy in force: 1 group, 0 rules, 0 steps; "), 0) << log();

@@ -41,6 +41,33 @@ TEST_F(LoopTest, TheWatchdogHearsOfALoopThatComesRound) {
   ::unsetenv("WATCHDOG_USEC");
 }
 
+Task<> never_goes_on(Jobs& jobs) {
+  std::function<void(std::function<void(int)>)> begin = [](const auto&) {};
+  auto result = jobs.result<int>(Stage::classifier, std::move(begin));
+  (void)co_await result;
+}
+
+// It would end all changes for ever.
+TEST_F(LoopTest, TheWatchdogHearsNoMoreBesideAChangeThatStands) {
+  using Clock = std::chrono::steady_clock;
+  ::setenv("WATCHDOG_USEC", "30000", 1);
+  std::ptrdiff_t heard = 0;
+  Clock::time_point since{};
+  const auto hears = [&] { return std::ranges::count(notifications_, "WATCHDOG=1"); };
+  const auto stand = [&] {
+    Jobs& jobs = manager->core().jobs;
+    jobs.add("a", [&jobs] { return never_goes_on(jobs); });
+    skew = std::chrono::minutes(1);
+  };
+  const auto begin = [&] { heard = hears(), since = Clock::now(); };
+  const auto stands = [&] { return manager->stuck(); };
+  const auto later = [&] { return Clock::now() > since + std::chrono::milliseconds(300); };
+  EXPECT_EQ(
+      run_loop({}, {{ready()}, {[&] { return hears() > 3; }, stand}, {stands, begin}, {later}}), 0);
+  ::unsetenv("WATCHDOG_USEC");
+  EXPECT_LE(hears(), heard + 1);
+}
+
 // Others may read resctrl in a loop: then a call takes as long as it takes.
 TEST_F(LoopTest, TheWatchdogHearsOfALoopThatTheKernelHoldsUp) {
   ::setenv("WATCHDOG_USEC", "30000", 1);
