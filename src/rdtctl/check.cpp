@@ -11,6 +11,7 @@
 #include "policy_file.hpp"
 #include "rdtd/base/text.hpp"
 #include "verbs.hpp"
+#include "wrong_units.hpp"
 
 namespace rdtd {
 
@@ -38,6 +39,7 @@ int verbs::check(const Context& context, const std::vector<std::string>& files) 
   if (files.empty())
     std::ranges::move(hidden_policies(context.root, read), std::back_inserter(diagnostics));
   std::ranges::move(unknown_users(context, parsed.policy), std::back_inserter(diagnostics));
+  std::ranges::move(unknown_units(context, parsed.policy), std::back_inserter(diagnostics));
   if (!context.elsewhere)
     for (Diagnostic& link : linked_executables(parsed.policy))
       if (std::ranges::find(diagnostics, link.where, &Diagnostic::where) == diagnostics.end())

@@ -14,6 +14,7 @@
 #include "rdtd/resctrl/read.hpp"
 #include "runtimes.hpp"
 #include "verbs.hpp"
+#include "wrong_units.hpp"
 
 namespace rdtd {
 
@@ -39,28 +40,6 @@ std::string container_kind(const Context& context) {
   if (fs::exists(fs::path(context.root) / ".dockerenv")) return "docker";
   if (fs::exists(fs::path(context.root) / "run/.containerenv")) return "podman";
   return "";
-}
-
-// Asking about each unit takes systemd a moment.
-constexpr size_t most_units = 256;
-
-// Only the names that are written out; a pattern may match units that are created later.
-void check_units(const Policy& policy, MachineFacts& facts) {
-  std::map<std::string, std::string> places;
-  for (const Rule& rule : policy.rules)
-    for (const auto& condition : rule.conditions)
-      if (condition.kind == ConditionKind::unit)
-        for (const Located<std::string>& unit : condition.patterns)
-          if (places.size() < most_units && unit.value.find_first_of("*?[\\") == std::string::npos)
-            places.emplace(unit.value, unit.where.text());
-  auto units = places.empty() ? std::nullopt : Units::connect();
-  if (!units) return;
-  for (const auto& [name, place] : places) {
-    const auto unit = units->find(name);
-    if (!unit) return;  // no systemd here
-    if (!unit->loaded || unit->id != name)
-      facts.wrong_units.push_back({name, place, unit->loaded ? unit->id : ""});
-  }
 }
 
 // The names of info/ that say what the kernel offers.
@@ -150,7 +129,10 @@ MachineFacts find_facts(const Context& context) {
   if (context.root == "/" && !facts.mount_options)
     facts.failed_mount_options = failed_mount_options();
   const Policy policy = read_policy(context, facts);
-  if (context.root == "/") check_units(policy, facts);
+  if (context.root == "/")
+    for (WrongUnit& unit : find_wrong_units(policy))
+      facts.wrong_units.push_back(
+          {std::move(unit.name), unit.where.text(), std::move(unit.alias_of)});
   facts.runtimes = find_runtime_settings(context.root);
   facts.mixed_drivers_cgroup = find_mixed_drivers_cgroup(context.root);
   const auto machine = read_machine(context);

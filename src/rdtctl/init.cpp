@@ -27,6 +27,7 @@
 #include "usage.hpp"
 #include "verbs.hpp"
 #include "watch_groups.hpp"
+#include "wrong_units.hpp"
 
 namespace rdtd {
 
@@ -207,12 +208,8 @@ int check_start(const Context& context, const verbs::InitOptions& options) {
 // Half of the cache is not to go to a slip. A unit that is stopped is known to systemd.
 std::optional<int> refuse_unknown(const Context& context, const std::string& unit) {
   if (!is_unknown_unit(unit)) return std::nullopt;
-  std::vector<std::string> names;
-  if (auto directory = Directory::open(context.proc))
-    if (const auto services = running_services(proc::ProcFs(std::move(*directory))))
-      for (const Service& service : *services) names.push_back(service.unit);
   note("rdtctl: there is no unit '{}', and no process is in one{}\n", unit,
-       nearest_question(unit, names));
+       nearest_question(unit, running_units(context)));
   return Exit::failed;
 }
 

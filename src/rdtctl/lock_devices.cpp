@@ -8,27 +8,30 @@
 
 #include "print.hpp"
 #include "rdtd/base/directory.hpp"
+#include "rdtd/bus/udev_answers.hpp"
 
 namespace rdtd {
 
-Result<void> renew_device_access(const std::string& devices) {
+Result<size_t> renew_device_access(const std::string& devices, const std::string& uuid) {
   const auto directory = Directory::open(devices);
-  if (!directory && directory.error().code == ENOENT) return {};
+  if (!directory && directory.error().code == ENOENT) return 0;
   const auto entries = directory ? directory->list() : std::unexpected(directory.error());
   if (!entries) return std::unexpected(entries.error());
+  size_t out = 0;
   for (const Directory::Entry& entry : *entries) {
     const auto device = Directory::open(directory->path_of(entry.name));
     const auto asked =
-        device ? device->write("uevent", "change\n") : std::unexpected(device.error());
-    if (!asked && asked.error().code != ENOENT) return asked;
+        device ? device->write("uevent", "change " + uuid + "\n") : std::unexpected(device.error());
+    if (asked) out++;
+    if (!asked && asked.error().code != ENOENT) return std::unexpected(asked.error());
   }
-  return {};
+  return out;
 }
 
 void renew_device_access(const Context& context) {
-  const auto renewed = renew_device_access(context.lock_devices);
-  // In the sandbox of the daemon's unit /sys is read-only; the unit asks udev itself.
-  if (renewed || renewed.error().code == EROFS) return;
+  UdevAnswers answers("pseudo_lock");
+  const auto renewed = renew_device_access(context.lock_devices, answers.uuid());
+  if (renewed) return answers.wait_for(*renewed);
   if (renewed.error().code == EACCES)
     note(
         "rdtctl: if the owner or mode of the device of a region has changed, "

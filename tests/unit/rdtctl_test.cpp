@@ -140,13 +140,14 @@ TEST(LockDevices, UdevIsAskedAgain) {
   ASSERT_NE(::mkdtemp(directory.data()), nullptr);
   std::filesystem::create_directory(directory + "/buffer");
   std::ofstream(directory + "/buffer/uevent") << "";
-  EXPECT_TRUE(renew_device_access(directory));
+  const auto renew = [&] { return renew_device_access(directory, "a-uuid").value_or(99); };
+  EXPECT_EQ(renew(), 1U);
   std::ifstream in(directory + "/buffer/uevent");
-  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "change\n");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "change a-uuid\n");
   std::filesystem::remove(directory + "/buffer/uevent");
-  EXPECT_TRUE(renew_device_access(directory));  // the region has just gone
+  EXPECT_EQ(renew(), 0U);  // the region has just gone
   std::filesystem::remove_all(directory);
-  EXPECT_TRUE(renew_device_access(directory));  // the kernel cannot lock
+  EXPECT_EQ(renew(), 0U);  // the kernel cannot lock
 }
 
 // What a group uses can be compared with what it may have; no limit is no sample.
