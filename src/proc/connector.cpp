@@ -54,19 +54,10 @@ std::vector<sock_filter> make_filter(Connector::Events events, pid_t own) {
               jump_if(process, 0, 1),
               drop,
               pass};
-    case Connector::Events::forks:
-      return {load(what_offset), jump_if(event_number::none, 2, 0),
-              jump_if(event_number::fork, 1, 0), drop, pass};
-    case Connector::Events::all: break;
+    case Connector::Events::forks: break;
   }
-  return {load(what_offset),
-          jump_if(event_number::none, 5, 0),
-          jump_if(event_number::exec, 4, 0),
-          jump_if(event_number::comm, 3, 0),
-          jump_if(event_number::uid, 2, 0),
-          jump_if(event_number::gid, 1, 0),
-          drop,
-          pass};
+  return {load(what_offset), jump_if(event_number::none, 2, 0), jump_if(event_number::fork, 1, 0),
+          drop, pass};
 }
 
 }  // namespace

@@ -3,6 +3,10 @@
 // they succeed. The attacks run until they are killed.
 //
 //   attack rename NAME OTHER           the process renames itself in a loop
+//   attack rename NAME OTHER COUNT MILLISECONDS
+//                                      COUNT processes do, with a pause after each time
+//   attack read-groups                 reads its own cpu_resctrl_groups in a loop, for which the
+//                                      kernel takes the lock that a move waits for
 //   attack rename-threads COUNT NAME OTHER
 //                                      the same, with COUNT threads that sleep
 //   attack exec PROGRAM [MILLISECONDS] starts PROGRAM and waits for it, in a loop, with a pause
@@ -55,11 +59,25 @@ static int fail(const char* what) {
   return 1;
 }
 
-static _Noreturn int rename_loop(const char* name, const char* other) {
+static _Noreturn int rename_loop(const char* name, const char* other, double pause) {
   for (;;) {
     prctl(PR_SET_NAME, name);
     prctl(PR_SET_NAME, other);
+    if (pause > 0) nap(pause);
   }
+}
+
+static _Noreturn int rename_loops(const char* name, const char* other, int count, double pause) {
+  for (int i = 1; i < count; i++)
+    if (fork() == 0) break;
+  rename_loop(name, other, pause);
+}
+
+static int read_groups(void) {
+  const int fd = open("/proc/self/cpu_resctrl_groups", O_RDONLY | O_CLOEXEC);
+  char groups[512];
+  while (pread(fd, groups, sizeof groups, 0) > 0) continue;
+  return fail("cpu_resctrl_groups");
 }
 
 static _Noreturn void* sleep_forever(void* unused) {
@@ -260,7 +278,10 @@ static int probe(const char* link, const char* group, double seconds) {
 int main(int argc, char** argv) {
   const char* job = argc > 1 ? argv[1] : "";
   if (argc == 1) return 0;  // what an exec loop starts
-  if (!strcmp(job, "rename") && argc == 4) rename_loop(argv[2], argv[3]);
+  if (!strcmp(job, "rename") && argc == 4) rename_loop(argv[2], argv[3], 0);
+  if (!strcmp(job, "rename") && argc == 6)
+    rename_loops(argv[2], argv[3], atoi(argv[4]), atof(argv[5]) / 1e3);
+  if (!strcmp(job, "read-groups") && argc == 2) return read_groups();
   if (!strcmp(job, "rename-threads") && argc == 5)
     return rename_with_threads(atoi(argv[2]), argv[3], argv[4]);
   if (!strcmp(job, "exec") && (argc == 3 || argc == 4))

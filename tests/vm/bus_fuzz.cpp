@@ -7,6 +7,9 @@
 //
 // bus-fuzz --paths COUNT: sends COUNT calls of Reload, with paths of 64 KB, that expect no reply,
 // and prints "sent COUNT".
+//
+// bus-fuzz --large COUNT: sends COUNT calls of Lease with texts of 4 MiB from each of 40
+// connections; bus-fuzz --descriptors COUNT: COUNT calls with 16 descriptors. None expects a reply.
 #include <systemd/sd-bus.h>
 
 #include <array>
@@ -147,6 +150,45 @@ int flood(sd_bus* bus, const std::string& path, const char* member, int count) {
   return 0;
 }
 
+sd_bus_message* call_of(sd_bus* bus, const char* member) {
+  sd_bus_message* call = nullptr;
+  if (sd_bus_message_new_method_call(bus, &call, RDTD_BUS_NAME, "/org/rdtd1", manager, member) <
+          0 ||
+      sd_bus_message_set_expect_reply(call, 0) < 0)
+    std::abort();
+  return call;
+}
+
+int send_large(int count) {
+  const std::string text(4 << 20, '#');
+  std::array<sd_bus*, 40> connections{};
+  for (sd_bus*& bus : connections)
+    if (sd_bus_open_system(&bus) < 0) return 1;
+  for (int i = 0; i < count; i++)
+    for (sd_bus* bus : connections) {
+      sd_bus_message* call = call_of(bus, "Lease");
+      (void)sd_bus_message_append(call, "ss", "large", text.c_str());
+      (void)sd_bus_send(bus, call, nullptr);
+      sd_bus_message_unref(call);
+      (void)sd_bus_flush(bus);
+    }
+  for (sd_bus* bus : connections) sd_bus_flush_close_unref(bus);
+  std::printf("sent %d\n", count);
+  return 0;
+}
+
+int send_descriptors(sd_bus* bus, int count) {
+  for (int i = 0; i < count; i++) {
+    sd_bus_message* call = call_of(bus, "Check");
+    for (int n = 0; n < 16; n++) (void)sd_bus_message_append(call, "h", 0);
+    (void)sd_bus_send(bus, call, nullptr);
+    sd_bus_message_unref(call);
+  }
+  sd_bus_flush_close_unref(bus);
+  std::printf("sent %d\n", count);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -156,6 +198,8 @@ int main(int argc, char** argv) {
   const std::string mode = argv[1];
   if (mode == "--flood") return flood(bus, "/org/rdtd1", "Plan", std::atoi(argv[2]));
   if (mode == "--paths") return flood(bus, longest_path(), "Reload", std::atoi(argv[2]));
+  if (mode == "--large") return send_large(std::atoi(argv[2]));
+  if (mode == "--descriptors") return send_descriptors(bus, std::atoi(argv[2]));
   Fuzz fuzz(bus, static_cast<unsigned>(std::atoi(argv[1])));
   const int count = std::atoi(argv[2]);
   int answered = 0;

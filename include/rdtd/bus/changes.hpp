@@ -29,8 +29,7 @@ struct Caller {
 // that polkit was asked about, even if its pid is reused meanwhile.
 class PreparedAssign {
  public:
-  // Shown to polkit and its rules: "pid", "uid" (the owner of the process), "group", "unit" if
-  // known.
+  // Shown to polkit and its rules: "pid", "uid" (the owner of the process), "group".
   using Details = std::map<std::string, std::string>;
 
   explicit PreparedAssign(Details details) : details_(std::move(details)) {}

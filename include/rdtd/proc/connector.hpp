@@ -33,15 +33,11 @@ class Connector {
     exec,     // each exec, and renamed threads of this process: a heartbeat
     changes,  // renamed threads and changed users and groups of all other processes
     forks,    // new threads and processes
-    all,      // exec and the changes of every process
   };
 
   // Opens a socket that is bound and filtered, but not subscribed. `receive_buffer` is in bytes and
   // may exceed the system's limit. Requires CAP_NET_ADMIN.
   [[nodiscard]] static Result<Connector> open(Events events, int receive_buffer, bool blocking);
-  [[nodiscard]] static Result<Connector> open(int receive_buffer) {
-    return open(Events::all, receive_buffer, true);
-  }
   // Reads events from a socket that is bound and filtered already.
   [[nodiscard]] static Result<Connector> from_socket(UniqueFd fd, bool blocking);
   // Attaches the filter for `events` to a socket. `own` is the process that this socket belongs to.
