@@ -17,15 +17,10 @@ const std::string others_key = "others ";
 // Whether the table has a file of a group open that is there no more. A group that nobody wants any
 // more is no reason to open all files again, and what cannot be listed may be there.
 bool has_dead_files(const InForce& in_force, const Snapshot& now) {
-  const auto is_listed = [&](const std::string& group) {
-    const auto unread = now.unread.find(std::string(control_group_of(group)));
-    return !is_mon_group(group) || unread == now.unread.end() ||
-           !unread->second.names.contains("mon_groups");
-  };
   return std::ranges::any_of(in_force.table->tasks, [&](const auto& open) {
     const auto& [group, tasks] = open;
     return tasks && group != root_group && !now.inodes.contains(group) && in_force.has(group) &&
-           is_listed(group);
+           !now.is_unlisted(group);
   });
 }
 

@@ -79,6 +79,12 @@ std::vector<std::string> Snapshot::own_locks() const {
   return out;
 }
 
+bool Snapshot::is_unlisted(std::string_view group) const {
+  const auto of_control = unread.find(std::string(control_group_of(group)));
+  return is_mon_group(group) && of_control != unread.end() &&
+         of_control->second.names.contains("mon_groups");
+}
+
 CpuSet Snapshot::online_cpus() const {
   CpuSet all;
   for (const auto* of : {&groups, &half_read})

@@ -75,13 +75,6 @@ bool is_unused(const resctrl::Filesystem& filesystem, const std::string& group) 
   });
 }
 
-// Whether the monitoring groups beside it cannot be listed now.
-bool is_unlisted(const Snapshot& snapshot, const std::string& group) {
-  const auto unread = snapshot.unread.find(std::string(control_group_of(group)));
-  return is_mon_group(group) && unread != snapshot.unread.end() &&
-         unread->second.names.contains("mon_groups");
-}
-
 }  // namespace
 
 // A time that cannot be read now does not make all groups those of others.
@@ -109,7 +102,7 @@ void Ownership::settle_mount(resctrl::Filesystem& filesystem) {
 void Ownership::follow_renames(const Snapshot& snapshot) {
   std::map<uint64_t, std::string> missing;
   for (const auto& [group, inode] : entries_)
-    if (inode && is_mon_group(group) && !is_unlisted(snapshot, group)) {
+    if (inode && is_mon_group(group) && !snapshot.is_unlisted(group)) {
       const auto now = snapshot.inodes.find(group);
       if (now == snapshot.inodes.end() || now->second != *inode) missing.emplace(*inode, group);
     }
@@ -137,7 +130,7 @@ std::vector<std::string> Ownership::settle(const Snapshot& snapshot,
     const bool exists = now != snapshot.inodes.end();
     if (group == root_group || group == io_group || (exists && inode == now->second)) continue;
     // A name alone cannot be settled later: meanwhile another tool may make a group of that name.
-    if (!exists && inode && is_unlisted(snapshot, group)) continue;
+    if (!exists && inode && snapshot.is_unlisted(group)) continue;
     const bool unknown = exists && !inode;
     if (unknown && is_unused(filesystem, group)) {
       made(group, now->second);

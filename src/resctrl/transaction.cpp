@@ -315,16 +315,28 @@ void read_again(const Filesystem& filesystem, Ownership& ownership, Machine& mac
   machine.snapshot.groups = std::move(now->groups);
   machine.snapshot.half_read = std::move(now->half_read);
   machine.snapshot.unreadable = std::move(now->unreadable);
+  machine.snapshot.unread = std::move(now->unread);
   machine.snapshot.mon_groups = std::move(now->mon_groups);
   machine.snapshot.mon_cpus = std::move(now->mon_cpus);
   machine.snapshot.inodes = std::move(now->inodes);
   machine.snapshot.owned = ownership.owned(machine.snapshot);
 }
 
+// The monitoring groups of rdtd that a reading without a list does not show, and its error. They
+// are no other tool's, and no step removes them.
+std::map<std::string, Error> unlisted_groups(const Ownership& ownership, const Snapshot& now) {
+  std::map<std::string, Error> out;
+  for (const auto& [group, inode] : ownership.entries())
+    if (now.is_unlisted(group))
+      out.emplace(group, now.unread.at(std::string(control_group_of(group))).error);
+  return out;
+}
+
 Result<void> remove_once(Filesystem& filesystem, Ownership& ownership, Machine& machine,
                          const Transaction::DeviceHolder& holder) {
   machine.snapshot.owned = ownership.owned(machine.snapshot);
   take_half_read(machine.snapshot, machine.snapshot.owned);
+  std::map<std::string, Error> unlisted = unlisted_groups(ownership, machine.snapshot);
   for (const std::string& name : machine.snapshot.own_locks())
     if (auto why = holder(name)) machine.snapshot.busy_locks.emplace(name, *std::move(why));
   const auto plan = make_plan(Policy{}, machine.capabilities, machine.snapshot);
@@ -335,6 +347,7 @@ Result<void> remove_once(Filesystem& filesystem, Ownership& ownership, Machine& 
       Transaction(filesystem, ownership, machine, holder).carry_out(plan->changes.steps);
   // A group that cannot be removed stays as the steps left it.
   read_again(filesystem, ownership, machine);
+  unlisted.merge(unlisted_groups(ownership, machine.snapshot));
   for (const Step& removal : plan->changes.removals) {
     if (!machine.snapshot.owned.contains(group_of(removal))) continue;  // another tool's since
     // It may be a region whose mode could not be read before.
@@ -349,6 +362,9 @@ Result<void> remove_once(Filesystem& filesystem, Ownership& ownership, Machine& 
   for (const auto& [name, why] : busy)
     if (result)
       result = std::unexpected(Error{"remove", fmt::format("pseudo_lock '{}'", name), EBUSY, why});
+  // One whose control group was removed has gone with it.
+  for (auto& [group, error] : unlisted)
+    if (result && ownership.entries().contains(group)) result = std::unexpected(std::move(error));
   return result;
 }
 

@@ -238,7 +238,9 @@ TEST_F(EachCallTest, OfAReset) {
   fail_each(
       [&] {
         (void)reset();
-        ASSERT_EQ(reload(first_text), "");
+        ASSERT_EQ(reload(first_text + "[[rule]]\ngroup = \"default\"\nname = \"in-default\"\n"
+                                      "monitor = \"count\"\n"),
+                  "");
       },
       [&] { said = reset(); },
       [&] {

@@ -55,6 +55,34 @@ TEST_F(MonitorTest, AListingThatFailsLosesNothing) {
   }
 }
 
+// Of one that no list shows, nobody knows whether it is there: its name is kept, and the reset
+// fails. Else its RMID would be lost until the next boot.
+TEST_F(MonitorTest, AResetKeepsTheNamesOfGroupsThatCannotBeListed) {
+  const auto reset = [&] {
+    return wait([&](Manager::Done done) { manager->changes().reset(std::move(done)); });
+  };
+  const std::string nothing = tree();
+  for (const int failures : {1, 2, 3, 100}) {
+    SCOPED_TRACE(failures);
+    ASSERT_EQ(reload(web_and_others + rule("cron", "jobs", "default")), "");
+    kernel.calls.fail_if(
+        [left = failures](const fake::Call& call) mutable {
+          return call.operation == "list" && call.path == "mon_groups" && left-- > 0;
+        },
+        EMFILE);
+    const std::string said = reset();
+    kernel.calls.reset();
+    if (said.empty()) {
+      EXPECT_EQ(tree(), nothing);
+    } else {
+      EXPECT_EQ(said, "cannot list /sys/fs/resctrl/mon_groups: Too many open files");
+    }
+    EXPECT_EQ(said.empty(), failures < 3);
+    EXPECT_EQ(reset(), "");
+    EXPECT_EQ(tree(), nothing);
+  }
+}
+
 TEST_F(MonitorTest, PlacesProcessesAndThreads) {
   const pid_t before = processes.start({.name = "web"});
   const pid_t thread = processes.clone(before);

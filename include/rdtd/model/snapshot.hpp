@@ -114,6 +114,8 @@ struct Snapshot {
   [[nodiscard]] std::vector<std::string> closid_holders() const;
   // The pseudo-locked regions that rdtd made.
   [[nodiscard]] std::vector<std::string> own_locks() const;
+  // Whether this is a monitoring group, and those beside it cannot be listed: it may be there.
+  [[nodiscard]] bool is_unlisted(std::string_view group) const;
   // All CPUs that are online: each belongs to exactly one group.
   [[nodiscard]] CpuSet online_cpus() const;
 };
