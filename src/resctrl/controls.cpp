@@ -9,30 +9,37 @@
 
 namespace rdtd::resctrl {
 
-std::string ControlReader::text(const std::string& file) const {
+void ControlReader::note(const Error& error) {
+  if (!error_ && !is_absent(error)) error_ = error;
+}
+
+std::string ControlReader::text(const std::string& file) {
   const auto text = filesystem_.read(file);
+  if (!text) note(text.error());
   return text ? std::string(trim(*text)) : std::string();
 }
 
-std::optional<uint32_t> ControlReader::number(const std::string& file, int base) const {
+std::optional<uint32_t> ControlReader::number(const std::string& file, int base) {
   const std::string value = text(file);
   return parse_unsigned<uint32_t>(
       base == 16 && value.starts_with("0x") ? std::string_view(value).substr(2) : value, base);
+}
+
+std::vector<Filesystem::Entry> ControlReader::entries(const std::string& directory) {
+  auto listed = filesystem_.list(directory);
+  if (!listed) note(listed.error());
+  return std::move(listed).value_or(std::vector<Filesystem::Entry>{});
 }
 
 // The kernel's documentation and its patches give the directory one of two names.
 std::string ControlReader::generic_directory(std::string_view name) {
   if (!generic_) {
     generic_.emplace();
-    const auto resources = filesystem_.list("info");
-    if (!resources) return {};
-    for (const Filesystem::Entry& resource : *resources)
+    for (const Filesystem::Entry& resource : entries("info"))
       for (const char* directory : {"resource_schemata", "schemata"}) {
+        if (!resource.is_directory) continue;
         const std::string path = fmt::format("info/{}/{}", resource.name, directory);
-        const auto controls = resource.is_directory ? filesystem_.list(path)
-                                                    : Result<std::vector<Filesystem::Entry>>();
-        if (!controls) continue;
-        for (const Filesystem::Entry& control : *controls)
+        for (const Filesystem::Entry& control : entries(path))
           generic_->emplace(control.name, fmt::format("{}/{}/", path, control.name));
       }
   }
@@ -61,7 +68,7 @@ Control ControlReader::read(const Resource& row) {
   return out;
 }
 
-Control ControlReader::read_generic(const Resource& row, const std::string& directory) const {
+Control ControlReader::read_generic(const Resource& row, const std::string& directory) {
   Control out;
   const int base = row.is_bitmap() ? 16 : 10;
   out.minimum = number(directory + "min", base);
@@ -78,7 +85,7 @@ Control ControlReader::read_generic(const Resource& row, const std::string& dire
 
 // As MB and L3 have them: bandwidth_gran is there for percentages, and for AMD's rates, which are
 // not linear by that file and whose unit it does not say. Those of a whole node count GB/s.
-Control ControlReader::read_plain(const Resource& row, const std::string& directory) const {
+Control ControlReader::read_plain(const Resource& row, const std::string& directory) {
   Control out;
   if (row.is_bitmap()) {
     out.maximum = number(directory + "cbm_mask", 16);

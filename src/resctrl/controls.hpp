@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rdtd/model/control.hpp"
 #include "rdtd/resctrl/filesystem.hpp"
@@ -18,18 +19,24 @@ class ControlReader {
 
   // The row of this name; nothing if no control has such a name.
   [[nodiscard]] std::optional<Resource> row(std::string_view name);
-  // Without its domains. What cannot be read is not known.
+  // Without its domains. What info/ does not say is not known.
   [[nodiscard]] Control read(const Resource& row);
+  // Why something could not be read, if it is there: then what these return may lack it, and a
+  // policy that is valid would look invalid.
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
  private:
-  [[nodiscard]] std::string text(const std::string& file) const;
-  [[nodiscard]] std::optional<uint32_t> number(const std::string& file, int base = 10) const;
+  void note(const Error& error);
+  [[nodiscard]] std::string text(const std::string& file);
+  [[nodiscard]] std::optional<uint32_t> number(const std::string& file, int base = 10);
+  [[nodiscard]] std::vector<Filesystem::Entry> entries(const std::string& directory);
   // The directory of the generic description; empty: there is none.
   [[nodiscard]] std::string generic_directory(std::string_view name);
-  [[nodiscard]] Control read_generic(const Resource& row, const std::string& directory) const;
-  [[nodiscard]] Control read_plain(const Resource& row, const std::string& directory) const;
+  [[nodiscard]] Control read_generic(const Resource& row, const std::string& directory);
+  [[nodiscard]] Control read_plain(const Resource& row, const std::string& directory);
 
   const Filesystem& filesystem_;
+  std::optional<Error> error_;                                              // the first one
   std::optional<std::map<std::string, std::string, std::less<>>> generic_;  // once they were listed
 };
 

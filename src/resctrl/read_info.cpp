@@ -91,12 +91,13 @@ BandwidthInfo read_bandwidth(InfoReader& info, ControlReader& controls, Resource
 
 // Whether it has parts that only x86 has: rates of AMD and of mba_MBps, and a mode of throttling of
 // Intel.
-bool is_x86(const Filesystem& filesystem, const Capabilities& capabilities) {
+Result<bool> is_x86(const Filesystem& filesystem, const Capabilities& capabilities) {
   const auto has_rates = [](const auto& bandwidth) {
     return bandwidth.second.unit != BandwidthUnit::percent;
   };
-  return filesystem.read("info/MB/thread_throttle_mode").has_value() ||
-         std::ranges::any_of(capabilities.bandwidths, has_rates);
+  const auto mode = filesystem.read("info/MB/thread_throttle_mode");
+  if (!mode && !is_absent(mode.error())) return std::unexpected(mode.error());
+  return mode || std::ranges::any_of(capabilities.bandwidths, has_rates);
 }
 
 // resctrl does not say so. But MPAM lets devices fill all ways, and on older kernels it has fewer
@@ -152,6 +153,7 @@ Result<Capabilities> read_capabilities(const Filesystem& filesystem, const Schem
     }
     if (info.error()) return std::unexpected(*info.error());
   }
+  if (controls.error()) return std::unexpected(*controls.error());
   // A group takes one RMID for the counters of all directories.
   uint32_t most_rmids = 0;
   const auto monitoring = monitoring_directories(filesystem);
@@ -165,8 +167,9 @@ Result<Capabilities> read_capabilities(const Filesystem& filesystem, const Schem
     if (name != packages) most_rmids = std::max(most_rmids, num_rmids);
     out.num_rmids = std::min(out.num_rmids.value_or(num_rmids), num_rmids);
   }
-  out.rmids_per_closid =
-      most_rmids > 0 && !is_x86(filesystem, out) && has_rmids_per_closid(out, most_rmids);
+  const auto x86 = is_x86(filesystem, out);
+  if (!x86) return std::unexpected(x86.error());
+  out.rmids_per_closid = most_rmids > 0 && !*x86 && has_rmids_per_closid(out, most_rmids);
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "daemon/machines.hpp"
 #include "fake/kernel.hpp"
 #include "rdtd/resctrl/read.hpp"
 #include "fixed_texts.hpp"
@@ -94,6 +95,33 @@ TEST(Read, PlainControls) {
             "L3PBM: a bit mask without gaps, of ff, of '', 2 bits\n"
             "MBHDL: a number, of '', 0 bits\n"
             "MBPRI: a number, of '', 0 bits\n");
+}
+
+// A control without its unit or range would make the policy invalid, and amounts that are read
+// otherwise than they were written would look like another tool's.
+TEST(Read, AFailedReadingOfInfoIsAnError) {
+  fake::Machine rounding = test::arm();
+  rounding.controls.at(Resource::MB).fraction_bits = 6;
+  rounding.controls.at(Resource::MB).bandwidth_gran = 2;
+  for (const fake::Machine& machine : {rounding, test::open_euler(), test::native(),
+                                       test::amd_nodes(), fake::with_mbps(fake::xeon())}) {
+    fake::Kernel kernel(machine);
+    ASSERT_TRUE(kernel.resctrl.make("a"));
+    (void)kernel.resctrl.write("a/schemata", "MB:0=10\n");
+    const Machine whole = *resctrl::read_machine(kernel, {}, {});
+    const std::vector<fake::Call> calls = kernel.calls.log();
+    for (const fake::Call& call : calls) {
+      if (!call.path.starts_with("info") || call.path.ends_with("/mon_features")) continue;
+      kernel.calls.reset();
+      kernel.calls.fail(call.number, EMFILE);
+      const auto read = resctrl::read_machine(kernel, {}, {});
+      if (!read) continue;
+      EXPECT_TRUE(read->capabilities == whole.capabilities) << call.text();
+      EXPECT_TRUE(read->snapshot.groups == whole.snapshot.groups ||
+                  read->snapshot.unreadable.contains("a"))
+          << call.text();
+    }
+  }
 }
 
 // The most that AMD's rates count up to: as described, or else as groups have it.
