@@ -63,7 +63,8 @@ Result<void> admit(Admit who, const Directory& root, const Directory& state,
   auto before = *record;
   if (before && now->mode != closed && now->mode != (before->mode | S_IRWXU)) before.reset();
   Access wanted = before.value_or(*now);
-  if (who == Admit::group && (wanted.mode & S_IRWXO) != 0)
+  const bool needs_group = who == Admit::group && (wanted.mode & S_IRWXO) != 0;
+  if (needs_group)
     wanted = {closed, group ? group->value_or(wanted.group) : now->group};
   else if (who != Admit::before)
     wanted.mode |= S_IRWXU;
@@ -77,7 +78,8 @@ Result<void> admit(Admit who, const Directory& root, const Directory& state,
   if (const auto mon_groups = root.open_directory("mon_groups"); mon_groups && who != Admit::before)
     (void)::fchmod(mon_groups->fd(), 0755);
   if (who == Admit::before) (void)::unlinkat(state.fd(), root_access_record, 0);
-  return {};
+  // The next call gives it its group, or takes that from a root that has another one.
+  return needs_group && !group ? std::unexpected(group.error()) : Result<void>();
 }
 
 }  // namespace rdtd::resctrl
