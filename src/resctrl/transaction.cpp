@@ -245,6 +245,8 @@ Result<void> Transaction::carry_out_one(const Step& step) {
                                      fmt::format("{}/{}", self.filesystem_.path(), step.group),
                                      ENOENT, "another tool removed it, or made it again"});
       self.ownership_.made(step.group, step.inode);
+      // It has tasks: after a kill, its name alone would prove nothing.
+      (void)self.ownership_.store();
       return {};
     }
     Result<void> operator()(const MakeGroup& step) const { return self.make(step.group); }

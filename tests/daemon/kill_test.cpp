@@ -133,6 +133,34 @@ TEST_F(KillTest, IoDevices) {
         "[io]\nl3 = \"3 ways\"\n[group.x]\nl3 = \"2 ways\"\n"});
 }
 
+// Such a group has tasks, so that its name alone does not show whose it is. Until its first change
+// it is as its tool left it.
+TEST_F(KillTest, AnAdoption) {
+  use(fake::xeon());
+  ASSERT_EQ(load(), "");
+  ASSERT_TRUE(kernel.resctrl.make("theirs"));
+  const std::string pid = std::to_string(processes.start({.name = "theirs"}));
+  ASSERT_TRUE(kernel.resctrl.write("theirs/tasks", pid + "\n"));
+  const std::string before = schemata("theirs");
+  const std::string text = "[group.a]\nl3 = \"2 ways\"\n[group.theirs]\nl3 = \"3 ways\"\n";
+  policy = text;
+  const std::vector<Left> kills = left_by([&] {
+    manager->changes().adopt({"theirs"}, [](const auto& adopted) { EXPECT_TRUE(adopted); });
+    run(std::chrono::seconds(5));
+  });
+  size_t kills_after_a_change = 0;
+  for (const Left& left : kills) {
+    SCOPED_TRACE(fmt::format("{}\n{}", left.call, left.record.value_or("no record")));
+    restart_on(left);
+    if (schemata("theirs") == before) continue;
+    kills_after_a_change++;
+    EXPECT_EQ(load(), "");
+    settle();
+    EXPECT_EQ(problems(), std::vector<std::string>{});
+  }
+  EXPECT_GT(kills_after_a_change, 0U);
+}
+
 // The way back after a failure makes the region again that the reload had undone.
 TEST_F(KillTest, AWayBack) {
   use(fake::atom());
