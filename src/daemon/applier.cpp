@@ -1,5 +1,6 @@
 #include "rdtd/daemon/applier.hpp"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -334,13 +335,8 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
     return unmade.contains(group_of(step)) && !names.contains(group_of(step));
   });
   std::map<std::string, std::string> without_counters;
-  // The kernel may have given counters to groups that were just made.
   if (!loaded.machine.snapshot.mbm_assignments.empty())
-    if (const auto now = read_machine()) {
-      CounterPlan counters = plan_counters(plan.groups, now->snapshot);
-      std::ranges::copy(counters.steps, std::back_inserter(apart));
-      without_counters = assign_counters(std::move(counters), *now);
-    }
+    without_counters = counters_after_steps(plan.groups, apart);
   Policy& policy = loaded.prepared.policy;
   std::vector<Error> unopened;
   const bool is_first = request.fit != Fit::whole && before.is_nothing();
@@ -424,6 +420,29 @@ std::map<std::string, Error> Applier::make_mon_groups(const std::vector<Step>& s
     if (!made && !others) failed.emplace(group, std::move(made.error()));
   }
   return failed;
+}
+
+// The kernel may have given counters to groups that were just made. If nobody knows to which, all
+// may lack some: those that rdtd has not assigned are not what another tool took away.
+std::map<std::string, std::string> Applier::counters_after_steps(
+    const std::vector<GroupTarget>& groups, std::vector<Step>& steps) {
+  const auto now = read_machine();
+  if (now) {
+    CounterPlan counters = plan_counters(groups, now->snapshot);
+    std::ranges::copy(counters.steps, std::back_inserter(steps));
+    return assign_counters(std::move(counters), *now);
+  }
+  std::map<std::string, std::string> out;
+  const auto add = [&](const std::string& group) {
+    out.emplace(group, fmt::format("{} '{}' may lack counters: {}",
+                                   is_mon_group(group) ? "monitoring group" : "group",
+                                   group_label(group), now.error().text()));
+  };
+  for (const GroupTarget& target : groups) {
+    if (target.directory != root_group) add(target.directory);
+    std::ranges::for_each(target.mon_groups, add);
+  }
+  return out;
 }
 
 std::map<std::string, std::string> Applier::assign_counters(CounterPlan plan,

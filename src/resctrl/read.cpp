@@ -315,14 +315,16 @@ Result<Snapshot> read_once(const Filesystem& filesystem,
   // In the other mode, the kernel refuses to read the files, and overwrites last_cmd_status.
   const auto monitoring = monitoring_directories(filesystem);
   if (!monitoring) return std::unexpected(monitoring.error());
-  for (const std::string& name : *monitoring)
-    if (const auto mode = filesystem.read(fmt::format("info/{}/mbm_assign_mode", name));
-        snapshot.mbm_resource.empty() && mode && mode->contains("[mbm_event]")) {
-      snapshot.mbm_resource = monitored_resource(name);
-      const auto free = filesystem.read(fmt::format("info/{}/available_mbm_cntrs", name));
-      if (!free && !is_absent(free.error())) return std::unexpected(free.error());
-      snapshot.free_mbm_counters = parse_mbm_counters(free.value_or(""));
-    }
+  for (const std::string& name : *monitoring) {
+    const auto mode = filesystem.read(fmt::format("info/{}/mbm_assign_mode", name));
+    // Or all counters would seem to be the kernel's to assign.
+    if (!mode && !is_absent(mode.error())) return std::unexpected(mode.error());
+    if (!snapshot.mbm_resource.empty() || !mode.value_or("").contains("[mbm_event]")) continue;
+    snapshot.mbm_resource = monitored_resource(name);
+    const auto free = filesystem.read(fmt::format("info/{}/available_mbm_cntrs", name));
+    if (!free && !is_absent(free.error())) return std::unexpected(free.error());
+    snapshot.free_mbm_counters = parse_mbm_counters(free.value_or(""));
+  }
   snapshot.traffic = where_traffic_is_counted(filesystem, *monitoring);
   const Filesystem::Entry root{std::string(root_group), true, 0};
   Endings endings(filesystem);

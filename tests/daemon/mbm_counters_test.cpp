@@ -155,6 +155,48 @@ TEST_F(MbmTest, AFailedReadingOfFreeCountersForgetsNothing) {
   EXPECT_EQ(drift, std::vector<std::string>{});
 }
 
+TEST_F(MbmTest, AnUnreadableModeOfAssignmentForgetsNothing) {
+  with_counters(3, false);
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + two_groups), "");
+  const auto before = problems();
+  ASSERT_FALSE(before.empty());
+  kernel.calls.fail_if(
+      [](const fake::Call& call) { return call.path == "info/L3_MON/mbm_assign_mode"; }, EIO);
+  reconcile();
+  auto meanwhile = before;
+  meanwhile.emplace_back(
+      "cannot read /sys/fs/resctrl/info/L3_MON/mbm_assign_mode: Input/output error");
+  EXPECT_EQ(problems(), meanwhile);
+  kernel.calls.reset();
+  reconcile();
+  EXPECT_EQ(problems(), before);
+  EXPECT_EQ(drift, std::vector<std::string>{});
+}
+
+// No other tool took what rdtd has not assigned: it does so later, also under drift = "report".
+TEST_F(MbmTest, AssignsLaterIfItCannotReadWhatTheStepsLeft) {
+  with_counters(10, false);
+  bool made = false;
+  kernel.calls.fail_if(
+      [&](const fake::Call& call) {
+        made = made || call.text() == "make a/mon_groups/web";
+        return made && call.path == "info/L3_MON/available_mbm_cntrs";
+      },
+      EIO);
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n" + two_groups), "");
+  const std::string why =
+      "cannot read /sys/fs/resctrl/info/L3_MON/available_mbm_cntrs: Input/output error";
+  EXPECT_EQ(problems(),
+            (std::vector<std::string>{"group 'a' may lack counters: " + why,
+                                      "monitoring group 'a/web' may lack counters: " + why,
+                                      "group 'b' may lack counters: " + why, why}));
+  kernel.calls.reset();
+  reconcile();
+  for (const char* group : {"a", "a/mon_groups/web", "b"}) EXPECT_EQ(assigned(group), all) << group;
+  EXPECT_EQ(problems(), std::vector<std::string>{});
+  EXPECT_EQ(drift, std::vector<std::string>{});
+}
+
 // Monitoring groups and counters are not part of the transaction.
 TEST_F(MbmTest, AFailedLoadTakesThemBack) {
   with_counters(10, false);

@@ -134,6 +134,9 @@ class Applier {
   [[nodiscard]] std::expected<Applier::Applied, Refusal> carry_out_load(Loaded loaded,
                                                                         Request request,
                                                                         const InForce& before);
+  // Assigns what the steps have left without counters. Adds what it does to `steps`.
+  [[nodiscard]] std::map<std::string, std::string> counters_after_steps(
+      const std::vector<GroupTarget>& groups, std::vector<Step>& steps);
   void remember_places(const InForce& in_force, const std::vector<PolicyFile>& leases);
 
   System& system_;
