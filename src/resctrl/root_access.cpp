@@ -19,6 +19,8 @@ struct Access {
 };
 
 constexpr mode_t closed = 0750;
+// kernfs_create_root in fs/kernfs/dir.c
+constexpr Access of_the_kernel{0555, 0};
 
 Result<Access> read_access(const Directory& root) {
   struct stat status{};
@@ -36,7 +38,8 @@ Result<std::optional<Access>> read_record(const Directory& state) {
   const auto words = split(trim(*text), ' ');
   const auto mode = parse_unsigned<mode_t>(words.front(), 8);
   const auto group = parse_unsigned<gid_t>(words.back());
-  if (words.size() != 2 || !mode || !group) return std::nullopt;
+  // It is there: rdtd has changed something.
+  if (words.size() != 2 || !mode || !group) return of_the_kernel;
   return Access{*mode, *group};
 }
 

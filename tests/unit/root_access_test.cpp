@@ -103,6 +103,22 @@ TEST_F(RootAccessTest, AnotherModeMeanwhile) {
   EXPECT_EQ(admit(Admit::group), with_own_group("0700"));
 }
 
+// The mode shows that rdtd has closed the root, and only the kernel's own was open: else it would
+// stay closed until the next boot.
+TEST_F(RootAccessTest, ADamagedRecord) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives a directory to any group";
+  for (const char* text : {"", "\n", "of what?\n", "0555\n", "0555 0 0\n"}) {
+    SCOPED_TRACE(text);
+    EXPECT_EQ(admit(Admit::group, 812), "0750 812");
+    put("state/access", text);
+    EXPECT_EQ(admit(Admit::group, 812), "0750 812");
+    EXPECT_EQ(admit(Admit::all), "0755 0");
+    EXPECT_EQ(admit(Admit::group, 812), "0750 812");
+    EXPECT_EQ(admit(Admit::before), "0555 0");
+    EXPECT_FALSE(recorded());
+  }
+}
+
 // Root makes monitoring groups without CAP_DAC_OVERRIDE too.
 TEST_F(RootAccessTest, MonitoringGroupsOfTheRoot) {
   set_mode(0755);

@@ -11,8 +11,8 @@
 
 namespace rdtd::resctrl {
 
-// In the state directory: the mode and the group of the root before rdtd changed them. It ends with
-// the boot, as they do.
+// In the state directory: the mode and the group of the root before rdtd changed them; if it is
+// damaged, those that the kernel gives it. It ends with the boot, as they do.
 inline constexpr const char* root_access_record = "access";
 
 enum class Admit {
