@@ -8,10 +8,15 @@ namespace rdtd {
 
 namespace {
 
-Ceilings ceilings_of(const Result<std::string>& text, const observe::Header& machine) {
-  const auto recording =
-      text ? observe::parse_recording(*text) : std::unexpected(observe::BadRecording{});
-  if (!recording) return {};
+Result<Ceilings> read_from(const Directory& directory, const observe::Header& machine) {
+  const auto text = directory.read(ceilings_file);
+  if (!text && text.error().code == ENOENT) return Ceilings{};
+  if (!text) return std::unexpected(text.error());
+  const auto recording = observe::parse_recording(*text);
+  if (!recording)
+    return std::unexpected(
+        Error{"understand", directory.path_of(ceilings_file), 0,
+              recording.error().why + "; remove it, and measure all domains again"});
   Ceilings out = recording->header.ceilings;
   for (auto& [resource, domains] : out)
     std::erase_if(domains, [&](const auto& domain) {
@@ -26,9 +31,9 @@ Ceilings ceilings_of(const Result<std::string>& text, const observe::Header& mac
 
 Result<Ceilings> read_ceilings(const std::string& directory, const observe::Header& machine) {
   const auto opened = Directory::open(directory);
-  const auto text = opened ? opened->read(ceilings_file) : std::unexpected(opened.error());
-  if (!text && text.error().code != ENOENT) return std::unexpected(text.error());
-  return ceilings_of(text, machine);
+  if (!opened && opened.error().code == ENOENT) return Ceilings{};
+  if (!opened) return std::unexpected(opened.error());
+  return read_from(*opened, machine);
 }
 
 Result<void> write_ceilings(const std::string& directory, const observe::Header& header) {
@@ -40,10 +45,10 @@ Result<void> write_ceilings(const std::string& directory, const observe::Header&
   const auto opened = Directory::open(directory);
   if (!opened) return std::unexpected(opened.error());
   // Ceilings that cannot be read now must not be lost.
-  const auto text = opened->read(ceilings_file);
-  if (!text && text.error().code != ENOENT) return std::unexpected(text.error());
+  const auto known = read_from(*opened, header);
+  if (!known) return std::unexpected(known.error());
   observe::Header all = header;
-  for (const auto& [resource, domains] : ceilings_of(text, header))
+  for (const auto& [resource, domains] : *known)
     all.ceilings[resource].insert(domains.begin(), domains.end());
   return opened->replace(ceilings_file, observe::header_line(all));
 }

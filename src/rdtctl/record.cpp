@@ -156,7 +156,10 @@ int verbs::record(const Context& context, const RecordOptions& options) {
   note_interruptions();
   Sampler sampler(std::move(*tree));
   observe::Header header = sampler.header(options.interval);
-  header.ceilings = read_ceilings(state_directory(context), header).value_or(Ceilings{});
+  if (auto ceilings = read_ceilings(state_directory(context), header))
+    header.ceilings = std::move(*ceilings);
+  else
+    note("rdtctl: warning: {}, ignoring the measured ceilings\n", ceilings.error().text());
   header.mba_mbps = mount_options(context, sampler.tree()).mba_MBps;
   if (const auto begun = file->append(header_line(header)); !begun) {
     file->remove();

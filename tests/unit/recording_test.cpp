@@ -98,14 +98,23 @@ TEST(Ceilings, AreReadAsTheyWereWritten) {
   machine.way_bytes["L3"][DomainId{1}] = 3 << 19;
   measured.ceilings["L3"].erase(DomainId{1});
   EXPECT_EQ(read_ceilings(directory.string(), machine).value(), measured.ceilings);
-  std::ofstream(directory / ceilings_file) << "garbage";
-  EXPECT_TRUE(read_ceilings(directory.string(), machine).value().empty());
-  // What cannot be read is not written over.
+  // What cannot be read is not written over: it may have other domains.
+  for (const auto& [text, why] : {std::pair("", "the file is empty"),
+                                  std::pair("garbage\n", "this is no recording of rdtd")}) {
+    std::ofstream(directory / ceilings_file) << text;
+    const auto read = read_ceilings(directory.string(), machine);
+    const auto refused = write_ceilings(directory.string(), other);
+    ASSERT_TRUE(!read && !refused);
+    EXPECT_EQ(read.error().text(), "cannot understand " + (directory / ceilings_file).string() +
+                                       ": " + why + "; remove it, and measure all domains again");
+    EXPECT_EQ(refused.error().text(), read.error().text());
+    EXPECT_EQ(Directory::open(directory.string())->read(ceilings_file).value(), text);
+  }
   std::filesystem::remove(directory / ceilings_file);
   std::filesystem::create_directory(directory / ceilings_file);
-  const auto refused = write_ceilings(directory.string(), other);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().text(),
+  const auto unread = write_ceilings(directory.string(), other);
+  ASSERT_FALSE(unread);
+  EXPECT_EQ(unread.error().text(),
             "cannot read " + (directory / ceilings_file).string() + ": Is a directory");
   EXPECT_EQ(read_ceilings(directory.string(), machine).error().code, EISDIR);
   std::filesystem::remove_all(directory);
