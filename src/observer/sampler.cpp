@@ -75,7 +75,7 @@ Result<observe::Sample> Sampler::sample() {
   std::map<std::string, std::string> now;
   for (const DomainCounters& of : out.counters)
     if (std::string label = group_label(of.group); !is_mon_group(of.group) && !now.contains(label))
-      now.emplace(std::move(label), schemata_of(of.group));
+      if (auto text = schemata_of(of.group, label)) now.emplace(std::move(label), *std::move(text));
   for (const auto& [group, text] : now)
     if (const auto known = schemata_.find(group);
         all_amounts_ || known == schemata_.end() || known->second != text)
@@ -87,10 +87,14 @@ Result<observe::Sample> Sampler::sample() {
   return out;
 }
 
-std::string Sampler::schemata_of(const std::string& group) const {
+// The group is there, and has been counted.
+std::optional<std::string> Sampler::schemata_of(const std::string& group,
+                                                const std::string& label) const {
   const std::set<Resource> constants_only;
   const auto schemata = resctrl::read_schemata(tree_.filesystem(), group, &constants_only);
-  return schemata ? schemata_line(*schemata) : "";
+  if (schemata) return schemata_line(*schemata);
+  const auto known = schemata_.find(label);
+  return known == schemata_.end() ? std::nullopt : std::optional(known->second);
 }
 
 }  // namespace rdtd

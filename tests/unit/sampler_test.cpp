@@ -119,6 +119,24 @@ TEST_F(SamplerTest, SchemataThatAreNew) {
   EXPECT_EQ(sampler.sample()->schemata, Changed{});
 }
 
+// Only a group that is gone has none.
+TEST_F(SamplerTest, SchemataThatCannotBeRead) {
+  using Changed = std::map<std::string, std::string>;
+  Sampler sampler(*Tree::open(root_.string()));
+  const auto hide = [&] { fs::rename(root_ / "redis/schemata", root_ / "redis/hidden"); };
+  const auto show = [&] { fs::rename(root_ / "redis/hidden", root_ / "redis/schemata"); };
+  hide();
+  EXPECT_EQ(sampler.sample()->schemata, (Changed{{"default", "L3:0=f"}}));
+  show();
+  EXPECT_EQ(sampler.sample()->schemata, (Changed{{"redis", "L3:0=3"}}));
+  hide();
+  EXPECT_EQ(sampler.sample()->schemata, Changed{});
+  sampler.begin_recording();
+  EXPECT_EQ(sampler.sample()->schemata, (Changed{{"default", "L3:0=f"}, {"redis", "L3:0=3"}}));
+  show();
+  EXPECT_EQ(sampler.sample()->schemata, Changed{});
+}
+
 // MPAM rounds a percentage: the guard looks for the one that its step asked for.
 TEST_F(SamplerTest, PercentagesThatTheKernelRounds) {
   put("info/MB/bandwidth_gran", "2\n");

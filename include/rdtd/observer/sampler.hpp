@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "rdtd/observe/recording.hpp"
@@ -25,7 +26,9 @@ class Sampler {
   void begin_recording() { all_amounts_ = true; }
 
  private:
-  [[nodiscard]] std::string schemata_of(const std::string& group) const;
+  // What cannot be read now stays as it was; nothing if that is not known.
+  [[nodiscard]] std::optional<std::string> schemata_of(const std::string& group,
+                                                       const std::string& label) const;
   Tree tree_;
   std::map<std::string, std::string> schemata_;  // in the last sample
   bool all_amounts_ = true;                      // in the next one
