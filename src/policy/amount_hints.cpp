@@ -70,6 +70,20 @@ std::string hint_for_end(const UnknownKey& unknown, std::string_view word,
   return fmt::format("write {}{}", line, is_most ? "" : to_keep_others_out);
 }
 
+std::string hint_for_number(const UnknownKey& unknown, std::string_view word, std::string_view key,
+                            const AmountsOfTable& table) {
+  const std::string_view digits = unknown.number.empty() ? unknown.text : unknown.number;
+  constexpr uint64_t most_ways = 64, most_percent = 100;
+  const auto number = parse_unsigned<uint64_t>(digits);
+  if (!number || *number == 0) return {};
+  if (is_one_of(key, {"l3", "l2"}) && word.contains("ways") && *number <= most_ways)
+    return hint_for_cache(key, fmt::format("{} way{}", *number, *number == 1 ? "" : "s"), table);
+  // "mbps" would be a rate.
+  if (key == "mb" && !word.contains("bps") && *number <= most_percent)
+    return fmt::format("write mb = \"{}%\"", *number);
+  return {};
+}
+
 std::string hint_for_control(const UnknownKey& unknown) {
   if (is_one_of(unknown.name, {"L3_MAX", "L2_MAX", "L3_MIN"})) {
     if (!unknown.text.empty() && !parse_control_amount(unknown.text)) return {};

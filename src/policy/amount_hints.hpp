@@ -24,6 +24,10 @@ struct AmountsOfTable {
 // the key in small letters without '_' and '-'.
 [[nodiscard]] std::string hint_for_end(const UnknownKey& unknown, std::string_view word,
                                        const AmountsOfTable& table);
+// The whole line for a number whose unit the word has in itself: "write l3 = "4 ways"" of l3_ways =
+// 4, and "write mb = "10%"" of max_bandwidth = 10. Else empty. `key`: that the word stands for.
+[[nodiscard]] std::string hint_for_number(const UnknownKey& unknown, std::string_view word,
+                                          std::string_view key, const AmountsOfTable& table);
 // Of L3_MAX in capitals, the row of a control (MPAM); else empty.
 [[nodiscard]] std::string hint_for_control(const UnknownKey& unknown);
 // "l3_max" of "l3_min", and the reverse; else empty.

@@ -76,6 +76,15 @@ std::string instead_of_ends(std::string_view key, bool has_range, bool cache,
   return fmt::format("write {}{}", line, most.empty() ? to_keep_others_out : "");
 }
 
+// Of koordinator's l3 = { range = [0, 30] }, the percentages between which a cache's ways lie.
+std::string instead_of_range(std::string_view key, const toml::table& table) {
+  const auto* range = table.get_as<toml::array>("range");
+  const int64_t from = range != nullptr && range->size() == 2 ? range->at(0).value_or(0) : 0;
+  const int64_t to = range != nullptr && range->size() == 2 ? range->at(1).value_or(0) : 0;
+  const bool is_range = from >= 0 && from < to && to <= 100;
+  return fmt::format("write {} = \"{}%\"; rdtd chooses the place", key, is_range ? to - from : 30);
+}
+
 constexpr auto words_for_domain =
     std::to_array<std::string_view>({"domain", "domains", "domain_id", "id", "cache_id"});
 
@@ -221,6 +230,7 @@ std::string instead_of_words(std::string_view word, std::string_view key, bool h
                                     "one",
                                     line);
   };
+  if (cache && table.size() == 1 && is({"range"})) return instead_of_range(key, table);
   if (cache && is({"code", "data"}))
     return written(fmt::format("{}{}", key.substr(0, 2), word), "4 ways");
   if (cache && is({"mask", "cbm", "bitmask"})) return written(key, "0xf");

@@ -60,6 +60,8 @@ constexpr auto of_rules = std::to_array<Synonym>({
      "rules are tried in the order of files, then of lines; the first that matches decides"},
     {"enabled enable disabled disable active", "name", commented_out},
     {"comment desc description note notes title", "name", as_comment},
+    {"controller controllers subsystem subsystems", "name",
+     "a rule sets the group of a process only, for no controllers: remove this line"},
     {"vms virtualmachine domain domname guest guestname libvirt machine qemu instance novainstance",
      "vm",
      {}},
@@ -126,8 +128,8 @@ constexpr auto of_groups = std::to_array<Synonym>({
     {"l3limit l3limits llclimit", "l3", {}},
     {"l1 l1d l1i l4", "l3", "the kernel divides L2 and L3 only"},
     {"mblimit bwlimit membwlimit bandwidthlimit mbmaximum", "mb", {}},
-    {"limit cap ceiling quota size amount allocation class qos qosclass tier shares", "l3",
-     resource_keys},
+    {"limit cap ceiling quota size amount allocation class qos qosclass tier shares policy rdt",
+     "l3", resource_keys},
     {"clos cos closid closids rmid rmids partid pmg", "l3", by_kernel},
     {"inherit inherits extends template base from parent copy copies use uses like include", "l3",
      no_templates},
@@ -161,7 +163,8 @@ constexpr auto of_groups = std::to_array<Synonym>({
     {"moncpus monitorcores monitoredcpus moncores cpumonitor", "monitor_cpus", {}},
     {"mode type shareable shared share overlap sharewith isolated dedicated private reserved",
      "exclusive", groups_share},
-    {"priority lowpriority weight nice niceness ionice ioclass rtprio sched cpuquota cpuweight "
+    {"priority lowpriority weight nice niceness latencynice ionice ioclass rtprio sched cpuquota "
+     "cpuweight "
      "cpushares oomscoreadj "
      "memory memorymax memorymin memoryhigh memorylow memorylimit memorysize "
      "memorymb memorygb memoryquota memoryswapmax",
@@ -190,6 +193,12 @@ constexpr auto of_groups = std::to_array<Synonym>({
      "l3", in_rule},
     {"optional", "l3", "write unsupported = \"skip\" in [daemon]"},
     {"kubernetes denypodannotation denycontainerannotation rdtclass", "l3", runtime_settings},
+    {"rdtconfigfile", "l3", of_crio_file},
+    {"resctrlqos", "l3", of_koordinator},
+    {"iface interface", "l3", one_interface},
+    {"pqospath pqos", "l3", no_pqos},
+    {"samplinginterval sampleinterval", "l3", in_observer},
+    {"shortenedmetrics", "l3", one_form_of_metrics},
     {"enabled enable disabled disable active", "l3", commented_out},
 });
 
@@ -232,9 +241,13 @@ constexpr auto of_others = std::to_array<Synonym>({
      "write [[rule]] with unit = \"NAME\", and a [group.NAME] for its amounts"},
     {"include includes import imports confd", "rule", all_files_are_read},
     {"inputs outputs agent prometheus metrics exporter", "rule", no_exporter},
-    {"rdtconfigfile intelrdt rdt linux plugins runtime kubernetes crio "
-     "containerd",
-     "rule", runtime_settings},
+    {"rdtconfigfile", "rule", of_crio_file},
+    {"intelrdt rdt linux plugins runtime kubernetes crio containerd", "rule", runtime_settings},
+    {"iface interface", "rule", one_interface},
+    {"pqospath pqos", "rule", no_pqos},
+    {"samplinginterval sampleinterval", "rule", in_observer},
+    {"shortenedmetrics", "rule", one_form_of_metrics},
+    {"latencynice nice niceness ionice ioclass", "rule", other_controls},
     {"options", "rule",
      "unsupported = \"skip\" in [daemon] leaves out what a machine does not have"},
     {"mount mountoptions cdp", "version", mount_options},
@@ -248,6 +261,8 @@ constexpr auto of_others = std::to_array<Synonym>({
     {"restore enforce ondrift", "drift", {}},
     {"optional strict skip ignore skipunsupported ignoreunsupported", "unsupported",
      on_unsupported},
+    {"iface interface", "drift", one_interface},
+    {"pqospath pqos", "drift", no_pqos},
     {"pidfile", "drift", "rdtd writes no PID file: systemd knows its process"},
     {"user", "drift", "rdtd runs as root: only root can write resctrl"},
     {"mountpath mountpoint resctrl", "drift", "resctrl is at /sys/fs/resctrl: remove this line"},

@@ -43,6 +43,19 @@ inline constexpr std::string_view no_exporter =
     "rdtd opens no port; rdtctl metrics prints the metrics for Prometheus";
 inline constexpr std::string_view runtime_settings =
     "a runtime names the group, which needs no rule here: write [group.NAME]";
+// Of CRI-O and of programs around pqos, each of which has a place of its own for these settings.
+inline constexpr std::string_view of_crio_file =
+    "'rdtctl import --from FILE' makes a policy of the file that CRI-O's key names";
+inline constexpr std::string_view of_koordinator =
+    "catRangeEndPercent and mbaPercent are l3 = \"30%\" and mb = \"50%\" in a [group.NAME]";
+inline constexpr std::string_view one_interface =
+    "rdtd uses resctrl only, which pqos calls the interface 'os': remove this line";
+inline constexpr std::string_view no_pqos =
+    "rdtd writes resctrl itself and runs no pqos: remove this line";
+inline constexpr std::string_view in_observer =
+    "the time between samples is 'interval' in [observer], such as \"1s\"";
+inline constexpr std::string_view one_form_of_metrics =
+    "metrics have one form, which 'rdtctl metrics' prints: remove this line";
 inline constexpr std::string_view groups_of_partition =
     "a group names its partition: write partition = \"NAME\" in [group.NAME]";
 inline constexpr std::string_view one_policy =

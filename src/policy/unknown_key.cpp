@@ -277,7 +277,9 @@ std::string hint_by_value(const UnknownKey& unknown, std::string_view word, std:
 }
 
 // Of a word for the key, whose value may be one of another.
-std::string hint_for_key(const UnknownKey& unknown, std::string_view key) {
+std::string hint_for_key(const UnknownKey& unknown, std::string_view word, std::string_view key,
+                         const AmountsOfTable& amounts) {
+  if (std::string line = hint_for_number(unknown, word, key, amounts); !line.empty()) return line;
   if (unknown.table == "[io]" && unknown.is_on)
     return *unknown.is_on ? "remove this line: [io] with l3 is for I/O devices already"
                           : "remove [io]: it sets the ways that I/O devices fill";
@@ -463,7 +465,7 @@ std::string unknown_key_hint(const UnknownKey& unknown, std::span<const std::str
     if (joined_words(key) == word) return did_you_mean(key);
   const auto has = [&](std::string_view key) { return contains(keys, key); };
   if (const Synonym* synonym = find_synonym(word, has))
-    return synonym->hint.empty() ? hint_for_key(unknown, synonym->key)
+    return synonym->hint.empty() ? hint_for_key(unknown, word, synonym->key, {unknown, keys})
                                  : hint_by_value(unknown, word, synonym->hint, {unknown, keys});
   if (auto hint = hint_for_negation(unknown, word, keys); !hint.empty()) return hint;
   if (auto hint = hint_for_unit_in_key(unknown, word, keys, false); !hint.empty()) return hint;

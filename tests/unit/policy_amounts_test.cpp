@@ -63,6 +63,22 @@ constexpr PolicyAndErrors amount_errors[] = {
     2 | l3 = { x = "1 way" }
       |        ^ write domains that 'rdtctl info' lists, such as "0" or "0-1", or "*" for all
 )"},
+    // koordinator
+    {"[group.a]\nl3 = { range = [0, 30] }\n",
+     R"(p.toml:2:8: error: 'range' is not a list of domains: 'range' is not a number
+    2 | l3 = { range = [0, 30] }
+      |        ^~~~~ write l3 = "30%"; rdtd chooses the place
+)"},
+    {"[group.a]\nl3 = { range = [40, 60] }\n",
+     R"(p.toml:2:8: error: 'range' is not a list of domains: 'range' is not a number
+    2 | l3 = { range = [40, 60] }
+      |        ^~~~~ write l3 = "20%"; rdtd chooses the place
+)"},
+    {"[group.a]\nl3 = { range = [60, 40] }\n",
+     R"(p.toml:2:8: error: 'range' is not a list of domains: 'range' is not a number
+    2 | l3 = { range = [60, 40] }
+      |        ^~~~~ write l3 = "30%"; rdtd chooses the place
+)"},
     {"[group.a]\nl3 = { \"0-1\" = \"1 way\", \"1\" = \"2 ways\" }\n",
      R"(p.toml:2:25: error: domain 1 is listed twice in 'l3'
     2 | l3 = { "0-1" = "1 way", "1" = "2 ways" }

@@ -105,6 +105,24 @@ constexpr PolicyAndErrors amounts_and_errors[] = {
      "    2 | MemoryBandwidthMax = \"50%\"\n"
      "      | ^~~~~~~~~~~~~~~~~~ write mb = \"50%\"\n"},
     {"[group.a]\n"
+     "l3_ways = 4\n"
+     "max_bandwidth = 10\n",
+     "p.toml:2:1: error: unknown key 'l3_ways' in [group.a]\n"
+     "    2 | l3_ways = 4\n"
+     "      | ^~~~~~~ write l3 = \"4 ways\"\n"
+     "p.toml:3:1: error: unknown key 'max_bandwidth' in [group.a]\n"
+     "    3 | max_bandwidth = 10\n"
+     "      | ^~~~~~~~~~~~~ write mb = \"10%\"\n"},
+    {"[group.a]\n"
+     "cache_ways = \"4\"\n"
+     "max_bandwidth = 20000\n",
+     "p.toml:2:1: error: unknown key 'cache_ways' in [group.a]\n"
+     "    2 | cache_ways = \"4\"\n"
+     "      | ^~~~~~~~~~ write l3 = \"4 ways\"\n"
+     "p.toml:3:1: error: unknown key 'max_bandwidth' in [group.a]\n"
+     "    3 | max_bandwidth = 20000\n"
+     "      | ^~~~~~~~~~~~~ did you mean 'mb'?\n"},
+    {"[group.a]\n"
      "l3_quota = true\n",
      "p.toml:2:1: error: unknown key 'l3_quota' in [group.a]\n"
      "    2 | l3_quota = true\n"
