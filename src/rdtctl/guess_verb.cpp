@@ -175,7 +175,9 @@ bool Guess::rewrite_leading_option(size_t first) {
                   : fmt::format("'-t {0}': 'rdtctl top -d {0}' refreshes so often", value);
     return true;
   }
-  if (rewrite_words(first, 2) || rewrite_words(first, 1)) return true;
+  // In front of a verb, it asks for more text.
+  const bool is_verbose = word == "-v" && first + 1 < words_.size();
+  if (!is_verbose && (rewrite_words(first, 2) || rewrite_words(first, 1))) return true;
   const std::string bare = word.substr(std::min<size_t>(word.find_first_not_of('-'), word.size()));
   // "--dry-run apply" has a verb too.
   const bool stands_for_verb = word.starts_with("--") && !known_("", word) &&

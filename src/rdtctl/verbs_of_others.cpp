@@ -49,7 +49,7 @@ constexpr auto same_verbs = std::to_array<Same>({
      "reconfig, force-reload, resync, -s reload, rescan, reload rdtd, reload "
      "rdtd.service, reload all, apply all, apply rdtd",
      "reload"},
-    {"version, -V", "--version"},
+    {"version, -V, -v", "--version"},
     {"occupancy, utilization, stats, usage, htop, cmt, mbm, bandwidth, iostat, numastat, domstats, "
      "overview, dashboard, "
      "tui, stats --no-stream, stats --all, stats -a, nodestats, systemd-cgtop, cgtop, live",
