@@ -33,7 +33,7 @@ JsonValue to_json(pid_t pid, const Explanation& explanation) {
 void print_explanation(const Context& context, pid_t pid, const Explanation& explanation) {
   print("{}\n", emphasized(context, fmt::format("{} ({})", printable(explanation.name), pid)));
   for (const auto& trial : explanation.trials) {
-    print("  {}  {}  {}", trial.place, trial.matched ? "matches" : "no:",
+    print("  {}  {}{}", trial.place, trial.matched ? "matches  " : "no: ",
           trial.matched ? destination_text(trial.group) : printable(trial.reason));
     print("{}\n", trial.matched && !trial.reason.empty() ? fmt::format(": {}", trial.reason) : "");
   }

@@ -81,6 +81,20 @@ Outcome outcome_of(const RuleSet& rules, const std::vector<RuleTrial>& trials) {
   return out;
 }
 
+// Where systemd puts a service whose unit file names no slice. Nothing of an instance of a
+// template, which has a slice of its template, and of a description that says more about the
+// cgroup.
+std::optional<std::string> usual_cgroup(const ProcessDescription& process) {
+  const auto unit = process.values.find(ConditionKind::unit);
+  if (unit == process.values.end() || !unit->second.ends_with(".service") ||
+      unit->second.contains('@'))
+    return std::nullopt;
+  for (const ConditionKind kind : {ConditionKind::cgroup, ConditionKind::user_unit,
+                                   ConditionKind::pod, ConditionKind::container})
+    if (process.values.contains(kind)) return std::nullopt;
+  return "/system.slice/" + unit->second;
+}
+
 std::string outcome_text(const Outcome& outcome, const ProcessDescription& process) {
   const bool has_cgroup = outcome.needs.contains(option_of(ConditionKind::cgroup));
   if (!outcome.needs.empty())
@@ -93,7 +107,8 @@ std::string outcome_text(const Outcome& outcome, const ProcessDescription& proce
 }
 
 JsonValue to_json(const RuleSet& rules, const std::vector<RuleTrial>& trials,
-                  const ProcessDescription& process) {
+                  const ProcessDescription& process,
+                  const std::optional<std::string>& assumed_cgroup) {
   JsonValue rows = JsonValue::array();
   for (const RuleTrial& trial : trials) {
     JsonValue entry = {{"rule", rules.rules()[trial.rule].where.text()},
@@ -105,6 +120,7 @@ JsonValue to_json(const RuleSet& rules, const std::vector<RuleTrial>& trials,
   const Outcome outcome = outcome_of(rules, trials);
   JsonValue out = {{"rules", rows}, {"decided", outcome.needs.empty()}, {"needs", outcome.needs}};
   if (outcome.needs.empty() && !outcome.group.empty()) out["group"] = outcome.group;
+  if (assumed_cgroup) out["assumed_cgroup"] = *assumed_cgroup;
   return out;
 }
 
@@ -125,15 +141,27 @@ int verbs::explain_described(const Context& context, ProcessDescription process)
   process.knows_users = !context.elsewhere && !users.unanswered;
   if (const auto failed = add_ids(context, process)) return *failed;
   const RuleSet rules(parsed->policy, users);
-  const std::vector<RuleTrial> trials = rdtd::explain(rules, process);
+  std::vector<RuleTrial> trials = rdtd::explain(rules, process);
+  const auto needs_cgroup = [](const RuleTrial& trial) {
+    return trial.needs == ConditionKind::cgroup;
+  };
+  const auto assumed =
+      std::ranges::any_of(trials, needs_cgroup) ? usual_cgroup(process) : std::nullopt;
+  if (assumed) {
+    process.values.erase(ConditionKind::unit);  // derived from the cgroup
+    process.values[ConditionKind::cgroup] = *assumed;
+    trials = rdtd::explain(rules, process);
+  }
   if (context.json != Json::off) {
-    print_json(context, to_json(rules, trials, process));
+    print_json(context, to_json(rules, trials, process, assumed));
     return Exit::ok;
   }
+  if (assumed)
+    print("If its cgroup is {}, as without Slice= in its unit file:\n", printable(*assumed));
   for (const RuleTrial& trial : trials)
     print("{}  {}\n", rules.rules()[trial.rule].where.text(),
           trial.matched ? "matches  " + destination_text(rules.destination_of(trial.rule).label())
-                        : (trial.needs ? "" : "no:  ") + printable(reason(trial, process)));
+                        : (trial.needs ? "" : "no: ") + printable(reason(trial, process)));
   print("{}\n", outcome_text(outcome_of(rules, trials), process));
   return Exit::ok;
 }
