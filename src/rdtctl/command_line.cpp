@@ -21,8 +21,6 @@ namespace rdtd {
 namespace {
 
 constexpr size_t description_column = 27, help_width = 80;
-// The usage of a verb with more options does not list them: the help does, below it.
-constexpr size_t longest_options = 70;
 
 // "--group", or "GROUP" for an argument.
 std::string name_of(const CLI::Option& option) { return option.get_name(option.get_positional()); }
@@ -59,11 +57,14 @@ std::string usage_line(const CLI::App& app) {
     else
       optional += " [" + text + "]";
   }
-  out += optional.size() > longest_options ? " [OPTION...]" : optional;
+  std::string arguments;
   for (const CLI::Option* option : options_of(app, true)) {
     const std::string text = name_of(*option) + (option->get_expected_max() > 1 ? "..." : "");
-    out += option->get_required() ? " " + text : " [" + text + "]";
+    arguments += option->get_required() ? " " + text : " [" + text + "]";
   }
+  // The help lists the options below the usage too.
+  const bool fits = out.size() + optional.size() + arguments.size() <= help_width;
+  out += (fits ? optional : " [OPTION...]") + arguments;
   if (!app.get_prefix_command()) return out + "\n";
   const std::string command = "[--] COMMAND [ARGUMENT...]";
   // A probe takes the command's place.

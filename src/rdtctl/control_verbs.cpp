@@ -34,7 +34,6 @@ void VerbTable::add_assignment() {
   verb.add_flag("--runtime", given_.runtime, "With --unit: until the next boot");
   verb.add_flag("--force", given_.force, "Also the service manager, and kernel threads");
   allow_process_ids(*verb.add_option("PID", given_.pids, "The processes"));
-  add_bench();
 }
 
 int VerbTable::assign() {

@@ -27,6 +27,8 @@ void VerbTable::add_all() {
   group_ = "Control";
   add_control();
   add_assignment();
+  group_ = "Measure";
+  add_bench();
   add_suggest();
   group_ = "Other";
   add_others();
