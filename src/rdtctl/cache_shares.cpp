@@ -15,7 +15,11 @@ CacheShares::CacheShares(const Context& context, const Tree& tree) {
   const auto capabilities = tree.read_capabilities(mount_options(context, tree));
   if (!capabilities) return;
   for (const auto& [resource, cache] : capabilities->caches)
-    if (resource == Resource::L3 || resource == Resource::L3CODE) way_bytes_ = cache.way_bytes;
+    if (resource == Resource::L3 || resource == Resource::L3CODE) {
+      way_bytes_ = cache.way_bytes;
+      whole_bytes_ = 0;
+      for (const auto& [domain, way] : way_bytes_) whole_bytes_ += way * cache.cbm_mask.count();
+    }
   // Of a copy, or in a virtual machine, the kernel may not tell it.
   if (std::ranges::any_of(way_bytes_, [](const auto& way) { return way.second == 0; }))
     way_bytes_.clear();

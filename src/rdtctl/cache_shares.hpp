@@ -21,10 +21,13 @@ class CacheShares {
   void read(const Tree& tree, const std::vector<DomainCounters>& groups);
   // That of a monitoring group is its control group's. Nothing if it is not known.
   [[nodiscard]] std::optional<uint64_t> of(const Usage& usage) const;
+  // All the cache that can be divided.
+  [[nodiscard]] uint64_t whole() const { return whole_bytes_; }
   [[nodiscard]] bool any() const { return !way_bytes_.empty(); }
 
  private:
   std::map<DomainId, uint64_t> way_bytes_;
+  uint64_t whole_bytes_ = 0;
   std::map<std::string, std::map<DomainId, uint64_t>> bytes_;  // by directory
 };
 

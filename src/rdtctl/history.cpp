@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -14,6 +12,7 @@
 #include "rdtd/base/text.hpp"
 #include "rdtd/observe/series.hpp"
 #include "recording_source.hpp"
+#include "sparkline.hpp"
 #include "time_point.hpp"
 #include "verbs.hpp"
 
@@ -28,26 +27,6 @@ using observe::Series;
 constexpr size_t widest_curve = 32, narrowest_curve = 8, points_of_picture = 400,
                  most_points = 1000;
 constexpr double mib = 1 << 20;
-
-// A column for each value, from the least possible, 0, to `most`. A gap is a blank.
-std::string sparkline(const Context& context, const Curve& curve, double most) {
-  static constexpr std::array<const char*, 8> blocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  static constexpr std::string_view ascii = "_.,-=+*#";
-  std::string out;
-  for (const auto& value : curve) {
-    if (!value) {
-      out += ' ';
-      continue;
-    }
-    const double part = most > 0 ? *value / most : 0;
-    const size_t level = std::min<size_t>(7, static_cast<size_t>(std::lround(part * 7)));
-    if (context.utf8)
-      out += blocks[level];
-    else
-      out += ascii[level];
-  }
-  return out;
-}
 
 // Of all curves of one kind, so that those of several groups can be compared.
 double most_of(const std::vector<Series>& all, Curve Series::* curve) {
@@ -104,8 +83,8 @@ void print_curves(const Context& context, const History& shown) {
   for (const Series& series : all)
     rows.push_back(
         {group_label(series.group), domain_of(series), mean_text(series.occupancy, false),
-         sparkline(context, series.occupancy, most_occupancy), mean_text(series.traffic, true),
-         sparkline(context, series.traffic, most_traffic)});
+         sparkline(series.occupancy, most_occupancy, context.utf8), mean_text(series.traffic, true),
+         sparkline(series.traffic, most_traffic, context.utf8)});
   const Column occupancy{.name = "OCCUPANCY", .whole = true},
       traffic{.name = "TRAFFIC", .whole = true};
   print_table(context,

@@ -31,6 +31,14 @@ std::string json_key(const std::string& counter) {
   return kind_of_counter(counter).cumulative ? counter + "_per_second" : counter;
 }
 
+// A machine at rest is a table of zeros, in which one that is none stands out.
+std::string cell_text(const std::string& counter, const Used& used) {
+  std::string text = used_text(counter, used);
+  const bool is_zero = used.amount && kind_of_counter(counter).cumulative &&
+                       text.find_first_not_of("0.") == text.find_first_of(" /");
+  return is_zero ? (used.missing ? "0+" : "0") : text;
+}
+
 }  // namespace
 
 bool monitors(const Context& context, const Tree& tree) {
@@ -60,6 +68,7 @@ bool UsageView::in_window() const {
 }
 
 int UsageView::show() {
+  if (CacheShares shares(context_, *tree_); shares.any()) shares_ = std::move(shares);
   if (in_window()) return interactive();
   const unsigned tables = std::max(options_.tables, 1U);
   int exit = Exit::ok;
@@ -78,12 +87,13 @@ std::vector<std::string> UsageView::column_names() {
 }
 
 UsageView::Column UsageView::counter_column(std::string title, std::string name, char key,
-                                            int width, const std::string& counter) {
+                                            int width, int least, const std::string& counter) {
   return {std::move(title),
           std::move(name),
           key,
           width,
-          [counter](const Row& row) { return used_text(counter, row.usage.of(counter)); },
+          least,
+          [counter](const Row& row) { return cell_text(counter, row.usage.of(counter)); },
           [counter](const Row& a, const Row& b) {
             return a.usage.of(counter).amount > b.usage.of(counter).amount;
           }};
@@ -91,16 +101,16 @@ UsageView::Column UsageView::counter_column(std::string title, std::string name,
 
 std::vector<UsageView::Column> UsageView::usual_columns() {
   return {
-      {"GROUP", "group", 'g', 0, [](const Row& row) { return row.usage.group; },
+      {"GROUP", "group", 'g', 0, 0, [](const Row& row) { return row.usage.group; },
        [](const Row& a, const Row& b) { return a.usage.group < b.usage.group; }},
-      {"DOMAIN", "domain", 'n', 8, [](const Row& row) { return domain_text(row.usage); },
+      {"DOMAIN", "domain", 'n', 8, 7, [](const Row& row) { return domain_text(row.usage); },
        [](const Row& a, const Row& b) { return a.usage.domain < b.usage.domain; }},
-      {"TASKS", "tasks", 't', 8,
+      {"TASKS", "tasks", 't', 8, 6,
        [](const Row& row) { return row.tasks ? std::to_string(*row.tasks) : "-"; },
        [](const Row& a, const Row& b) { return a.tasks > b.tasks; }},
-      counter_column("OCCUPANCY", "occupancy", 'o', 12, "llc_occupancy"),
-      counter_column("TOTAL", "total", 'b', 15, "mbm_total_bytes"),
-      counter_column("LOCAL", "local", 'l', 15, "mbm_local_bytes"),
+      counter_column("OCCUPANCY", "occupancy", 'o', 12, 12, "llc_occupancy"),
+      counter_column("TOTAL", "total", 'b', 15, 14, "mbm_total_bytes"),
+      counter_column("LOCAL", "local", 'l', 15, 14, "mbm_local_bytes"),
   };
 }
 
@@ -110,14 +120,17 @@ std::vector<UsageView::Column> UsageView::columns_for(const std::vector<DomainCo
   std::set<std::string> others;
   for (const DomainCounters& of : counters) {
     for (const auto& [name, value] : of.counters) others.insert(name);
-    out[1].width = std::max(out[1].width, static_cast<int>(of.resource.size()) + 5);
+    // "L3" is not named.
+    const int resource = of.resource == "L3" ? 0 : static_cast<int>(of.resource.size()) + 5;
+    out[1].width = std::max(out[1].width, resource);
+    out[1].least = std::max(out[1].least, resource);
   }
   for (const char* usual : usual_counters) others.erase(usual);
   for (const std::string& name : others) {
     std::string title = name;
     std::ranges::transform(title, title.begin(), [](unsigned char c) { return std::toupper(c); });
     const int width = static_cast<int>(std::max<size_t>(12, title.size() + 2));
-    out.push_back(counter_column(std::move(title), {}, 0, width, name));
+    out.push_back(counter_column(std::move(title), {}, 0, width, width, name));
   }
   return out;
 }
@@ -183,6 +196,11 @@ void UsageView::take(Reading now) {
   before_ = now_.counters.empty() ? now : std::move(now_);
   now_ = std::move(now);
   columns_ = columns_for(now_.counters);
+  if (in_window()) {
+    auto rows = usage_between(before_, now_, Domains::summed);
+    std::ranges::move(usage_between(before_, now_, Domains::apart), std::back_inserter(rows));
+    recent_.add(rows);
+  }
   arrange();
 }
 
@@ -203,17 +221,30 @@ int UsageView::once() {
   return Exit::ok;
 }
 
+std::optional<uint64_t> UsageView::share_of(const Row& row) const {
+  if (!shares_) return std::nullopt;
+  return total_ && &row == &*total_ ? shares_->whole() : shares_->of(row.usage);
+}
+
+std::string UsageView::share_cell(const Row& row) const {
+  const auto share = share_of(row);
+  const auto used = row.usage.of(occupancy_counter).amount;
+  return share && used ? std::string(trim(share_text(*used, *share, 0, context_.utf8))) : "-";
+}
+
 void UsageView::print_rows() {
   std::vector<std::vector<std::string>> rows;
   JsonValue json = JsonValue::array();
   for (const Row& row : rows_) {
     std::vector<std::string> cells;
     for (const Column& column : columns_) cells.push_back(column.text(row));
+    if (shares_) cells.push_back(share_cell(row));
     rows.push_back(std::move(cells));
     json.push_back(to_json(row));
   }
   std::vector<rdtd::Column> heads;
   for (const Column& column : columns_) heads.push_back({column.title, !heads.empty()});
+  if (shares_) heads.push_back({"SHARE", true});
   if (context_.json != Json::off && tree_)
     print_json(context_, {{"interval_seconds", options_.interval}, {"groups", json}});
   else if (context_.json != Json::off)
@@ -265,19 +296,47 @@ int UsageView::play(const std::string& file) {
   return played_.tables == 0 ? Exit::failed : Exit::ok;
 }
 
+std::optional<size_t> UsageView::tasks_of(const Usage& usage) const {
+  if (!tree_) return std::nullopt;
+  return tree_->read_tasks(usage.directory).value_or(std::vector<pid_t>{}).size();
+}
+
+// What control groups use, without their monitoring groups, which are part of it.
+void UsageView::add_up() {
+  total_.reset();
+  const auto all = usage_between(before_, now_, Domains::summed);
+  std::set<std::string, std::less<>> control_groups;
+  for (const Usage& usage : all)
+    if (!is_mon_group(usage.directory)) control_groups.insert(usage.directory);
+  Row total{{"total", {}, {}, {}}, {}};
+  size_t rows = 0;
+  for (const Usage& usage : all) {
+    if (is_mon_group(usage.directory) && control_groups.contains(control_group_of(usage.directory)))
+      continue;
+    rows++;
+    if (const auto tasks = tasks_of(usage)) total.tasks = total.tasks.value_or(0) + *tasks;
+    for (const auto& [counter, used] : usage.counters) {
+      Used& sum = total.usage.counters[counter];
+      if (used.amount) sum.amount = sum.amount.value_or(0) + *used.amount;
+      sum.missing = sum.missing || used.missing || !used.amount;
+    }
+  }
+  if (rows > 1) total_ = std::move(total);
+}
+
 void UsageView::arrange() {
   rows_.clear();
   std::map<std::string, std::optional<size_t>> tasks;
   for (Usage& usage :
        usage_between(before_, now_, options_.domains ? Domains::apart : Domains::summed)) {
-    if (tree_ && !tasks.contains(usage.group))
-      tasks[usage.group] = tree_->read_tasks(usage.directory).value_or(std::vector<pid_t>{}).size();
-    const auto count = tasks[usage.group];
+    if (!tasks.contains(usage.directory)) tasks[usage.directory] = tasks_of(usage);
+    const auto count = tasks[usage.directory];
     rows_.push_back({std::move(usage), count});
   }
   std::ranges::stable_sort(rows_, columns_[sort_].before);
   if (reverse_) std::ranges::reverse(rows_);
   nest(rows_);
+  if (in_window()) add_up();
 }
 
 }  // namespace rdtd

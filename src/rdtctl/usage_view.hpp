@@ -11,6 +11,7 @@
 
 #include "cache_shares.hpp"
 #include "output.hpp"
+#include "recent_readings.hpp"
 #include "rdtd/observe/recording.hpp"
 #include "usage.hpp"
 #include "verbs.hpp"
@@ -54,11 +55,12 @@ class UsageView {
     std::string name;  // of --sort; empty: a counter that only some machines have
     char key = 0;
     int width = 0;  // 0: the rest of the window
+    int least = 0;  // width in a narrow window
     std::function<std::string(const Row&)> text;
     std::function<bool(const Row&, const Row&)> before;
   };
   [[nodiscard]] static Column counter_column(std::string title, std::string name, char key,
-                                             int width, const std::string& counter);
+                                             int width, int least, const std::string& counter);
   [[nodiscard]] static std::vector<Column> usual_columns();
   [[nodiscard]] static std::vector<Column> columns_for(const std::vector<DomainCounters>& counters);
   [[nodiscard]] static JsonValue to_json(const Row& row);
@@ -71,15 +73,31 @@ class UsageView {
   [[nodiscard]] bool wait_for_key(std::chrono::milliseconds wait);
   void play_sample(const observe::Sample& sample);
   [[nodiscard]] int once();
+  [[nodiscard]] std::string share_cell(const Row& row) const;
   void print_rows();
   [[nodiscard]] int interactive();
   static void nest(std::vector<Row>& rows);
   void arrange();
+  void add_up();
+  [[nodiscard]] std::optional<size_t> tasks_of(const Usage& usage) const;
   void press(int key);
   void set_interval(int key);
   void draw();
   void draw_help() const;
-  void draw_shares(int left, size_t cells) const;
+  // The widths of what a row has: of the columns, 0 if there is no room for one, of the bar of its
+  // share, and of its last readings.
+  struct Widths {
+    std::vector<int> columns;
+    int bar = 0, line = 0;
+    double most = 0;  // of the last readings: all rows have the same scale
+  };
+  [[nodiscard]] Widths widths() const;
+  [[nodiscard]] size_t rows_shown() const;
+  [[nodiscard]] std::optional<uint64_t> share_of(const Row& row) const;
+  [[nodiscard]] bool is_full(const Row& row) const;
+  void draw_heading(const Widths& widths) const;
+  void draw_row(int line, const Row& row, const Widths& widths) const;
+  void draw_share(int line, int left, const Row& row, int bar) const;
   [[nodiscard]] size_t groups() const;
   [[nodiscard]] bool is_over() const { return subject_.over && subject_.over(); }
 
@@ -92,8 +110,10 @@ class UsageView {
   bool reverse_ = false;
   size_t first_ = 0;  // row in the window
   bool paused_ = false, help_ = false;
+  bool colored_ = false;
   Reading before_, now_;
-  std::optional<CacheShares> shares_;  // in a window, of the machine as it is
+  std::optional<CacheShares> shares_;  // of the machine as it is
+  RecentReadings recent_;
   // Of a recording.
   struct Played {
     std::string time;  // of the sample
@@ -103,6 +123,7 @@ class UsageView {
     unsigned tables = 0;  // printed
   } played_;
   std::vector<Row> rows_;
+  std::optional<Row> total_;  // of several control groups
 };
 
 }  // namespace rdtd

@@ -9,24 +9,25 @@
 #include <map>
 
 #include "rdtd/base/text.hpp"
+#include "sparkline.hpp"
 #include "usage_view.hpp"
 
 namespace rdtd {
 
 namespace {
 
-constexpr int least_share_width = 6, widest_share_bar = 20;
-constexpr int usual_name = 24;  // longer ones make room for bars
+constexpr int least_share_width = 6, widest_share_bar = 20, usual_bar = 10;
+// Longer names make room for bars; in a narrow window, shorter ones do.
+constexpr int usual_name = 24, shortest_name = 14, longest_name = 40;
+// Room for the last readings.
+constexpr int least_window_with_line = 120, shortest_line = 10;
 constexpr double shortest_interval = 0.1, longest_interval = 3600;
+constexpr short full_color = 1;
 
-// Between the heading and the keys.
-size_t rows_shown() { return static_cast<size_t>(std::max(1, LINES - 4)); }
-
-std::string cell(const std::string& text, int width, bool left) {
+std::string cell(const std::string& text, int width, bool left, bool utf8) {
   const std::string plain = printable(text);
-  return left
-             ? fmt::format("{:<{}}", shortened(plain, static_cast<size_t>(width - 1), false), width)
-             : fmt::format("{:>{}.{}}", plain, width, width - 1);
+  return left ? fmt::format("{:<{}}", shortened(plain, static_cast<size_t>(width - 1), utf8), width)
+              : fmt::format("{:>{}.{}}", plain, width, width - 1);
 }
 
 // Text that does not fit is cut at the window's edge.
@@ -36,6 +37,11 @@ void put(int line, int column, const std::string& text) {
 }
 
 }  // namespace
+
+// Between the heading and the keys, with a line for the sum.
+size_t UsageView::rows_shown() const {
+  return static_cast<size_t>(std::max(1, LINES - (total_ ? 5 : 4)));
+}
 
 bool UsageView::open_window() {
   // initscr ends the program where it does not know the terminal.
@@ -49,6 +55,11 @@ bool UsageView::open_window() {
   (void)noecho();
   (void)curs_set(0);
   (void)keypad(stdscr, TRUE);
+  if (context_.color && has_colors()) {
+    (void)start_color();
+    (void)use_default_colors();
+    colored_ = init_pair(full_color, COLOR_YELLOW, -1) == OK;
+  }
   return true;
 }
 
@@ -74,7 +85,6 @@ bool UsageView::wait_for_key(std::chrono::milliseconds wait) {
 // Until q is pressed.
 int UsageView::interactive() {
   if (!open_window()) return Exit::failed;
-  if (CacheShares shares(context_, *tree_); shares.any()) shares_ = std::move(shares);
   using clock = std::chrono::steady_clock;
   Result<void> result = refresh();
   auto refreshed = clock::now();
@@ -127,16 +137,41 @@ void UsageView::press(int key) {
   arrange();
 }
 
+UsageView::Widths UsageView::widths() const {
+  const int share = shares_ ? least_share_width : 0;
+  const auto rest = [&](const Widths& widths) {
+    int taken = share + 1;
+    for (const int width : widths.columns) taken += width;
+    return COLS - taken;
+  };
+  Widths out;
+  for (const Column& column : columns_) out.columns.push_back(column.width);
+  if (rest(out) < usual_name + (shares_ ? usual_bar : 0))
+    for (size_t i = 0; i < columns_.size(); i++) {
+      const bool says_nothing = columns_[i].name == "domain" && !options_.domains;
+      out.columns[i] = says_nothing ? 0 : columns_[i].least;
+    }
+  int left = rest(out);
+  const int line = left - usual_name - usual_bar - 1;
+  if (COLS >= least_window_with_line && line >= shortest_line) {
+    out.line = std::min(line, static_cast<int>(RecentReadings::kept));
+    left -= out.line + 1;
+    for (const Row& row : rows_)
+      for (const auto& value : recent_.of(row.usage, static_cast<size_t>(out.line)))
+        out.most = std::max(out.most, value.value_or(0));
+  }
+  if (shares_)
+    out.bar = std::clamp(left - usual_name, std::clamp(left - shortest_name, 0, usual_bar),
+                         widest_share_bar);
+  out.columns.front() = std::clamp(left - out.bar, 8, longest_name);
+  return out;
+}
+
 // As much as the window holds; curses sees to its size.
 void UsageView::draw() {
   (void)erase();
   const size_t shown = rows_shown();
   first_ = std::min(first_, rows_.size() - std::min(rows_.size(), shown));
-  int fixed = shares_ ? least_share_width : 0;
-  for (const Column& column : columns_) fixed += column.width;
-  const int rest = COLS - fixed - 1;
-  const int cells = shares_ ? std::clamp(rest - usual_name, 0, widest_share_bar) : 0;
-  const int group_width = std::clamp(rest - cells, 8, 40);
   put(0, 0,
       fmt::format("rdtctl {}: {}, {}, {}, by {}{}", subject_.verb, counted(groups(), "group"),
                   options_.domains ? "each domain" : "all domains",
@@ -144,56 +179,88 @@ void UsageView::draw() {
                   columns_[sort_].name,
                   fmt::format("{}{}", reverse_ ? ", reversed" : "", paused_ ? ", paused" : "")));
   if (help_) return draw_help();
-  int left = 0;
-  for (size_t i = 0; i < columns_.size(); i++) {
-    const int width = columns_[i].width == 0 ? group_width : columns_[i].width;
-    (void)attron(i == sort_ ? A_REVERSE : A_BOLD);
-    put(2, left, cell(columns_[i].title, width, i == 0));
-    (void)attroff(A_REVERSE | A_BOLD);
-    for (size_t row = 0; row < shown && first_ + row < rows_.size(); row++)
-      put(static_cast<int>(row) + 3, left,
-          cell(columns_[i].text(rows_[first_ + row]), width, i == 0));
-    left += width;
-  }
-  if (shares_) draw_shares(left, static_cast<size_t>(cells));
+  const Widths widths = this->widths();
+  draw_heading(widths);
+  const size_t end = std::min(rows_.size(), first_ + shown);
+  int line = 3;
+  for (size_t row = first_; row < end; row++) draw_row(line++, rows_[row], widths);
+  if (total_) draw_row(line, *total_, widths);
   if (rows_.size() > shown)
-    put(1, 0,
-        fmt::format("rows {} to {} of {}, the arrows scroll", first_ + 1,
-                    std::min(first_ + shown, rows_.size()), rows_.size()));
+    put(1, 0, fmt::format("rows {} to {} of {}, the arrows scroll", first_ + 1, end, rows_.size()));
   put(LINES - 1, 0, "q quit  ? help  space pause  + - interval  d domains  sort: g n t o b l");
   (void)wrefresh(stdscr);
 }
 
-// The cache that each row holds, in parts of what its group may fill; bold where that is nearly
-// full.
-void UsageView::draw_shares(int left, size_t cells) const {
-  constexpr double nearly_full = 0.95;
-  (void)attron(A_BOLD);
-  put(2, left, fmt::format("{:>{}}", "SHARE", cells + least_share_width));
-  (void)attroff(A_BOLD);
-  for (size_t row = 0; row < rows_shown() && first_ + row < rows_.size(); row++) {
-    const Usage& usage = rows_[first_ + row].usage;
-    const auto share = shares_->of(usage);
-    const auto used = usage.of("llc_occupancy").amount;
-    const int line = static_cast<int>(row) + 3;
-    if (!share || !used) {
-      put(line, left, fmt::format("{:>{}}", "-", cells + least_share_width));
-      continue;
-    }
-    const bool full = *used >= nearly_full * static_cast<double>(*share);
-    if (full) (void)attron(A_BOLD);
-    // Its signs have several bytes each, and it fits.
-    (void)mvaddstr(line, left, (" " + share_text(*used, *share, cells, context_.utf8)).c_str());
-    (void)attroff(A_BOLD);
+void UsageView::draw_heading(const Widths& widths) const {
+  int left = 0;
+  for (size_t i = 0; i < columns_.size(); i++) {
+    const int width = widths.columns[i];
+    (void)attron(i == sort_ ? A_REVERSE : A_BOLD);
+    if (width > 0) put(2, left, cell(columns_[i].title, width, i == 0, context_.utf8));
+    (void)attroff(A_REVERSE | A_BOLD);
+    left += width;
   }
+  (void)attron(A_BOLD);
+  if (shares_) put(2, left, fmt::format("{:>{}}", "SHARE", widths.bar + least_share_width));
+  left += shares_ ? widths.bar + least_share_width : 0;
+  const bool traffic = std::string_view(recent_.counter()) == traffic_counter;
+  if (widths.line > 0)
+    put(2, left + 1,
+        fmt::format("{} LAST {}", traffic ? "TOTAL," : "OCCUPANCY,", widths.line)
+            .substr(0, static_cast<size_t>(widths.line)));
+  (void)attroff(A_BOLD);
+}
+
+// The sum, and the name of a group that fills its share, stand out.
+void UsageView::draw_row(int line, const Row& row, const Widths& widths) const {
+  const bool is_total = total_ && &row == &*total_;
+  const auto style = is_full(row) ? A_BOLD | (colored_ ? COLOR_PAIR(full_color) : 0)
+                     : is_total   ? A_BOLD
+                                  : A_NORMAL;
+  int left = 0;
+  for (size_t i = 0; i < columns_.size(); i++) {
+    const int width = widths.columns[i];
+    const bool is_name = i == 0;
+    if (is_name || is_total) (void)attron(style);
+    if (width > 0) put(line, left, cell(columns_[i].text(row), width, is_name, context_.utf8));
+    (void)attrset(A_NORMAL);
+    left += width;
+  }
+  (void)attron(style);
+  if (shares_) draw_share(line, left, row, widths.bar);
+  (void)attrset(A_NORMAL);
+  left += shares_ ? widths.bar + least_share_width : 0;
+  if (widths.line == 0 || is_total) return;
+  const auto readings = recent_.of(row.usage, static_cast<size_t>(widths.line));
+  (void)mvaddstr(line, left + 1, sparkline(readings, widths.most, context_.utf8).c_str());
+}
+
+bool UsageView::is_full(const Row& row) const {
+  constexpr double nearly_full = 0.95;
+  const auto share = share_of(row);
+  const auto used = row.usage.of(occupancy_counter).amount;
+  const bool is_total = total_ && &row == &*total_;
+  return !is_total && share && used && *used > nearly_full * static_cast<double>(*share);
+}
+
+// The cache that the row holds, in parts of what its group may fill.
+void UsageView::draw_share(int line, int left, const Row& row, int bar) const {
+  const auto share = share_of(row);
+  const auto used = row.usage.of(occupancy_counter).amount;
+  if (!share || !used) return put(line, left, fmt::format("{:>{}}", "-", bar + least_share_width));
+  // Its signs have several bytes each, and it fits.
+  (void)mvaddstr(
+      line, left,
+      (" " + share_text(*used, *share, static_cast<size_t>(bar), context_.utf8)).c_str());
 }
 
 void UsageView::draw_help() const {
-  static constexpr std::array<const char*, 14> lines = {
+  static constexpr std::array<const char*, 15> lines = {
       "OCCUPANCY  what the tasks of the group hold in the cache",
-      "SHARE      that, in percent of the cache that the group may fill",
+      "SHARE      that, in percent of the cache that the group may fill; in total, of all",
       "TOTAL      what they move from and to memory",
       "LOCAL      of that, from and to the memory of their own node",
+      "LAST       the last readings, where the window has 120 columns",
       "",
       "q          quit",
       "space, p   pause, and go on",
