@@ -13,7 +13,7 @@ volatile std::sig_atomic_t noted = 0;
 
 void note_interruptions() {
   struct sigaction action{};
-  action.sa_handler = [](int) { noted = 1; };
+  action.sa_handler = [](int signal) { noted = signal; };
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
     struct sigaction before{};
     (void)::sigaction(signal, nullptr, &before);
@@ -28,5 +28,10 @@ void note_child_ends() {
 }
 
 bool interrupted() { return noted != 0; }
+
+int status_after(int status) {
+  constexpr int of_signals = 128;
+  return noted == 0 ? status : of_signals + static_cast<int>(noted);
+}
 
 }  // namespace rdtd

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <map>
 
+#include "interruption.hpp"
 #include "rdtd/base/text.hpp"
 #include "recording_source.hpp"
 #include "time_point.hpp"
@@ -64,12 +65,15 @@ UsageView::UsageView(const Context& context, std::optional<Tree> tree,
 
 bool UsageView::in_window() const {
   const bool terminal = ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDIN_FILENO) == 1;
-  return terminal && context_.json == Json::off && options_.tables == 0;
+  return terminal && !no_window_ && context_.json == Json::off && options_.tables == 0;
 }
 
 int UsageView::show() {
   if (CacheShares shares(context_, *tree_); shares.any()) shares_ = std::move(shares);
-  if (in_window()) return interactive();
+  return status_after(in_window() && open_window() ? interactive() : print_tables());
+}
+
+int UsageView::print_tables() {
   const unsigned tables = std::max(options_.tables, 1U);
   int exit = Exit::ok;
   for (unsigned done = 0; done < tables && exit == Exit::ok && !(done > 0 && is_over()); done++) {
@@ -79,6 +83,8 @@ int UsageView::show() {
   }
   return exit;
 }
+
+bool UsageView::is_over() const { return interrupted() || (subject_.over && subject_.over()); }
 
 std::vector<std::string> UsageView::column_names() {
   std::vector<std::string> names;
@@ -257,8 +263,7 @@ void UsageView::print_rows() {
 
 void UsageView::play_sample(const observe::Sample& sample) {
   // Not before there is one: until then, errors go to the terminal.
-  if (!played_.ended && in_window() && !played_.window)
-    played_.ended = !(played_.window = open_window());
+  if (!played_.ended && in_window() && !played_.window) played_.window = open_window();
   if (played_.ended) return;
   using clock = std::chrono::steady_clock;
   const clock::time_point at{std::chrono::microseconds(sample.monotonic_usec)};
@@ -291,7 +296,7 @@ int UsageView::play(const std::string& file) {
   if (played_.window && !played_.ended) close_window();
   if (!read && played_.window) note("rdtctl: {} cannot be read to its end\n", file);
   if (!read) return read.error();
-  if (in_window()) return played_.window ? Exit::ok : Exit::failed;
+  if (played_.window) return status_after(Exit::ok);
   if (played_.tables == 0) note("rdtctl: {} has no two samples with counters\n", file);
   return played_.tables == 0 ? Exit::failed : Exit::ok;
 }

@@ -68,10 +68,14 @@ class UsageView {
   [[nodiscard]] Result<void> refresh();
   void take(Reading now);
   [[nodiscard]] bool in_window() const;
+  // False, with a note, if the terminal has no windows: then there is none from now on.
   [[nodiscard]] bool open_window();
   static void close_window();
+  // A key; ERR after that long, if the view is over, and at a signal.
+  [[nodiscard]] int next_key(std::chrono::milliseconds most) const;
   [[nodiscard]] bool wait_for_key(std::chrono::milliseconds wait);
   void play_sample(const observe::Sample& sample);
+  [[nodiscard]] int print_tables();
   [[nodiscard]] int once();
   [[nodiscard]] std::string share_cell(const Row& row) const;
   void print_rows();
@@ -99,7 +103,7 @@ class UsageView {
   void draw_row(int line, const Row& row, const Widths& widths) const;
   void draw_share(int line, int left, const Row& row, int bar) const;
   [[nodiscard]] size_t groups() const;
-  [[nodiscard]] bool is_over() const { return subject_.over && subject_.over(); }
+  [[nodiscard]] bool is_over() const;
 
   const Context& context_;
   std::optional<Tree> tree_;
@@ -110,7 +114,7 @@ class UsageView {
   bool reverse_ = false;
   size_t first_ = 0;  // row in the window
   bool paused_ = false, help_ = false;
-  bool colored_ = false;
+  bool no_window_ = false, colored_ = false;
   Reading before_, now_;
   std::optional<CacheShares> shares_;  // of the machine as it is
   RecentReadings recent_;

@@ -1,6 +1,8 @@
 // The window of `top` and `watch`: what it shows, and the keys.
 #include <curses.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -8,6 +10,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "interruption.hpp"
 #include "rdtd/base/text.hpp"
 #include "sparkline.hpp"
 #include "usage_view.hpp"
@@ -23,6 +26,7 @@ constexpr int usual_name = 24, shortest_name = 14, longest_name = 40;
 constexpr int least_window_with_line = 120, shortest_line = 10;
 constexpr double shortest_interval = 0.1, longest_interval = 3600;
 constexpr short full_color = 1;
+constexpr std::chrono::milliseconds until_a_key = std::chrono::hours(1);
 
 std::string cell(const std::string& text, int width, bool left, bool utf8) {
   const std::string plain = printable(text);
@@ -44,11 +48,21 @@ size_t UsageView::rows_shown() const {
 }
 
 bool UsageView::open_window() {
+  // Before curses, which would end the program with 1 at SIGINT and not restore the terminal at
+  // SIGQUIT.
+  note_interruptions();
   // initscr ends the program where it does not know the terminal.
-  if (::newterm(nullptr, stdout, stdin) == nullptr) {
+  SCREEN* const screen = ::newterm(nullptr, stdout, stdin);
+  if (screen != nullptr && ::tigetstr("cup") == nullptr) {
+    (void)endwin();
+    ::delscreen(screen);
+    no_window_ = true;
+  }
+  if (screen == nullptr || no_window_) {
+    no_window_ = true;
     const char* const terminal = std::getenv("TERM");
-    note("rdtctl: the terminal '{}' is not known here: set TERM, or use -b\n",
-         terminal == nullptr ? "" : terminal);
+    note("rdtctl: no window on a terminal '{}' (TERM): printing as into a pipe\n",
+         terminal == nullptr ? "" : printable(terminal));
     return false;
   }
   (void)cbreak();
@@ -65,18 +79,30 @@ bool UsageView::open_window() {
 
 void UsageView::close_window() { (void)endwin(); }
 
-// False once q was pressed.
-bool UsageView::wait_for_key(std::chrono::milliseconds wait) {
-  const auto end = std::chrono::steady_clock::now() + wait;
-  while (paused_ || std::chrono::steady_clock::now() < end) {
-    draw();
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-                          end - std::chrono::steady_clock::now())
-                          .count() +
-                      1;
-    timeout(paused_ ? -1 : static_cast<int>(std::max<int64_t>(left, 0)));
+int UsageView::next_key(std::chrono::milliseconds most) const {
+  using clock = std::chrono::steady_clock;
+  const auto end = clock::now() + most;
+  timeout(0);
+  while (true) {
     const int key = getch();
-    if (key == 'q' || key == 'Q') return false;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - clock::now()).count();
+    if (key != ERR || left <= 0 || is_over()) return key;
+    // A signal ends this too: of a new size, the next getch() returns KEY_RESIZE.
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    const int ready = ::poll(&input, 1, static_cast<int>(std::min<int64_t>(left, glance)));
+    if (ready == 1 && input.revents != POLLIN) return 'q';  // the terminal is gone
+  }
+}
+
+// False once q was pressed, or at a signal.
+bool UsageView::wait_for_key(std::chrono::milliseconds wait) {
+  using clock = std::chrono::steady_clock;
+  const auto end = clock::now() + wait;
+  while (paused_ || clock::now() < end) {
+    draw();
+    const int key = next_key(
+        paused_ ? until_a_key : std::chrono::ceil<std::chrono::milliseconds>(end - clock::now()));
+    if (key == 'q' || key == 'Q' || interrupted()) return false;
     if (key != ERR) press(key);
   }
   return true;
@@ -84,7 +110,6 @@ bool UsageView::wait_for_key(std::chrono::milliseconds wait) {
 
 // Until q is pressed.
 int UsageView::interactive() {
-  if (!open_window()) return Exit::failed;
   using clock = std::chrono::steady_clock;
   Result<void> result = refresh();
   auto refreshed = clock::now();
@@ -95,12 +120,8 @@ int UsageView::interactive() {
   while (result && !is_over()) {
     draw();
     // Nothing is left where drawing took longer than the interval, or where keys came meanwhile.
-    const auto left = std::max<int64_t>(
-        std::chrono::duration_cast<std::chrono::milliseconds>(due() - clock::now()).count() + 1, 0);
-    timeout(subject_.over && (paused_ || left > glance) ? glance
-            : paused_                                   ? -1
-                                                        : static_cast<int>(left));
-    const int key = getch();
+    const int key = next_key(
+        paused_ ? until_a_key : std::chrono::ceil<std::chrono::milliseconds>(due() - clock::now()));
     if (key == 'q' || key == 'Q') break;
     if (key != ERR) press(key);
     if (!paused_ && clock::now() >= due()) {
@@ -108,7 +129,7 @@ int UsageView::interactive() {
       refreshed = clock::now();
     }
   }
-  (void)endwin();
+  close_window();
   return result ? Exit::ok : report(result.error());
 }
 
