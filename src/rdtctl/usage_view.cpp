@@ -142,7 +142,7 @@ std::vector<UsageView::Column> UsageView::columns_for(const std::vector<DomainCo
 }
 
 JsonValue UsageView::to_json(const Row& row) {
-  JsonValue out = {{"group", row.usage.group}};
+  JsonValue out = {{"group", group_label(row.usage.directory)}};
   if (row.tasks) out["tasks"] = *row.tasks;
   if (row.usage.domain) {
     out["resource"] = row.usage.domain->first;
@@ -336,6 +336,9 @@ void UsageView::arrange() {
        usage_between(before_, now_, options_.domains ? Domains::apart : Domains::summed)) {
     if (!tasks.contains(usage.directory)) tasks[usage.directory] = tasks_of(usage);
     const auto count = tasks[usage.directory];
+    if (!subject_.unit.empty())
+      usage.group =
+          fmt::format("{}/{}", group_label(control_group_of(usage.directory)), subject_.unit);
     rows_.push_back({std::move(usage), count});
   }
   std::ranges::stable_sort(rows_, columns_[sort_].before);

@@ -44,6 +44,7 @@ int verbs::watch(const Context& context, std::optional<pid_t> pid, const std::st
   bool ended = false;
   UsageView::Subject subject;
   subject.verb = "watch";
+  if (!pid) subject.unit = complete_unit_name(unit);
   subject.over = [&] { return ended || interrupted(); };
   subject.groups = [&]() -> Result<std::optional<std::set<std::string>>> {
     const auto pids = watched();
