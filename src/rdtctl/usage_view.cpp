@@ -313,7 +313,8 @@ void UsageView::add_up() {
   std::set<std::string, std::less<>> control_groups;
   for (const Usage& usage : all)
     if (!is_mon_group(usage.directory)) control_groups.insert(usage.directory);
-  Row total{{"total", {}, {}, {}}, {}};
+  Row total;
+  total.usage.group = "total";
   size_t rows = 0;
   for (const Usage& usage : all) {
     if (is_mon_group(usage.directory) && control_groups.contains(control_group_of(usage.directory)))
