@@ -16,7 +16,7 @@ namespace rdtd {
 
 namespace {
 
-constexpr size_t widest_list = 48, narrowest_list = 16;  // columns of a cell
+constexpr size_t widest_list = 48, narrowest_list = 12;  // columns of a cell
 constexpr char kept_space = '\x01';                      // no cell has such a character
 
 using Rows = std::vector<std::vector<std::string>>;
@@ -91,6 +91,21 @@ void shorten_texts(const Context& context, const std::vector<Column>& columns, s
   for (auto& row : rows)
     for (size_t i = 0; i < columns.size(); i++)
       if (!columns[i].list) row[i] = shortened(row[i], widths[i], context.utf8);
+}
+
+// Breaks before "NAME:", and if `sizes` before the size of ways too: "4 ways 256 KiB".
+std::string break_at_entries(std::string text, size_t width, size_t indent, bool sizes) {
+  const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  for (size_t i = 0; i < text.size(); i++) {
+    if (text[i] != ' ') continue;
+    size_t end = i + 1;
+    if (sizes && end < text.size() && is_digit(text[end])) continue;
+    while (end < text.size() && std::isalnum(static_cast<unsigned char>(text[end])) != 0) end++;
+    if (end >= text.size() || text[end] != ':') text[i] = kept_space;
+  }
+  text = break_lines(text, width, indent);
+  std::ranges::replace(text, kept_space, ' ');
+  return text;
 }
 
 std::string in_color(int color, std::string_view text) {
@@ -229,16 +244,11 @@ void print_table(const Context& context, const std::vector<Column>& columns,
   (void)scols_print_table(table.get());
 }
 
-std::string break_entries(std::string text, size_t width, size_t indent) {
-  for (size_t i = 0; i < text.size(); i++) {
-    if (text[i] != ' ') continue;
-    size_t end = i + 1;
-    while (end < text.size() && std::isalnum(static_cast<unsigned char>(text[end])) != 0) end++;
-    if (end >= text.size() || text[end] != ':') text[i] = kept_space;
-  }
-  text = break_lines(text, width, indent);
-  std::ranges::replace(text, kept_space, ' ');
-  return text;
+std::string break_entries(const std::string& text, size_t width, size_t indent) {
+  std::string out = break_at_entries(text, width, indent, false);
+  const bool fits = std::ranges::all_of(
+      split(out, '\n'), [&](std::string_view line) { return line.size() <= width; });
+  return fits ? out : break_at_entries(text, width, indent, true);
 }
 
 JsonValue& new_entry(JsonValue& object, std::string key) {

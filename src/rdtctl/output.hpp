@@ -39,8 +39,9 @@ void print_table(const Context& context, const std::vector<Column>& columns,
 // begin alike differ.
 [[nodiscard]] std::string shortened(const std::string& text, size_t width, bool utf8);
 
-// Breaks such a list as break_lines() does, but not at the space within an entry, "2 GB/s".
-[[nodiscard]] std::string break_entries(std::string text, size_t width, size_t indent = 0);
+// Breaks such a list as break_lines() does, but not at the space within an entry, "2 GB/s"; only
+// if it does not fit otherwise, between "4 ways" and its size.
+[[nodiscard]] std::string break_entries(const std::string& text, size_t width, size_t indent = 0);
 
 // A new entry of an object that has none of this key. Its operator[] compares the key with all: a
 // copy of resctrl can have very many domains.

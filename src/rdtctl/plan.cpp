@@ -18,10 +18,7 @@ namespace {
 
 std::string granted_text(const Capabilities& capabilities, Resource resource, DomainId domain,
                          uint32_t value) {
-  if (const auto limit = capabilities.bandwidths.find(resource);
-      limit != capabilities.bandwidths.end())
-    return bandwidth_text(limit->second, domain, value);
-  if (!is_cache(resource)) return value_text(capabilities, resource, domain, value);
+  if (!is_cache(resource)) return amount_text(capabilities, resource, domain, value);
   const Cbm mask{value};
   return ways_text(mask, capabilities.caches.at(resource).way_bytes.at(domain) * mask.count());
 }

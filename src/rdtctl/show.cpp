@@ -120,6 +120,16 @@ std::string tasks_text(const Context& context, const std::vector<pid_t>& tasks) 
   return fmt::format("{}: {}{}", out, join(names, ", "), tasks.size() > most ? ", ..." : "");
 }
 
+// "4 ways 256 KiB (f)", "0=20%;1=100%"
+std::string granted_text(const Capabilities& capabilities, const Resource& resource,
+                         const DomainValues& values) {
+  std::map<DomainId, std::string> texts;
+  for (const auto& [domain, value] : values)
+    texts[domain] = amount_text(capabilities, resource, domain, value) +
+                    (is_cache(resource) ? fmt::format(" ({})", to_string(Cbm{value})) : "");
+  return domains_text(capabilities, resource, texts);
+}
+
 void print_group(const Context& context, const TreeMachine& machine, const std::string& directory,
                  const PolicyOfGroup& policy) {
   const GroupState& state = machine.snapshot.groups.at(directory);
@@ -145,9 +155,9 @@ void print_group(const Context& context, const TreeMachine& machine, const std::
     if (control_group_of(mon_group) == directory)
       line("Counted", fmt::format("CPUs {} in {}", format_cpu_list(cpus), group_label(mon_group)));
   for (const auto& [resource, values] : state.schemata) {
-    values_line(to_string(resource), values_text(machine.capabilities, resource, values));
+    values_line(to_string(resource), granted_text(machine.capabilities, resource, values));
     if (const auto asked = policy.asked.find(resource); asked != policy.asked.end())
-      values_line("asked", join(merged_domains(asked->second), ";"));
+      values_line("asked", domains_text(machine.capabilities, resource, asked->second));
   }
   if (const std::string counter = limited_counter(machine, directory); !counter.empty())
     line("MB limits", fmt::format("{} (mba_MBps_event)", printable(counter)));

@@ -19,13 +19,35 @@ namespace rdtd {
 
 namespace {
 
-// The same with the unit of each rate.
-std::vector<Share> with_units(std::vector<Share> granted, const Capabilities& capabilities) {
+std::optional<Resource> resource_named(const std::string& name, const Capabilities& capabilities) {
+  for (const auto& [other, control] : capabilities.controls)
+    if (other.name() == name) return other;
+  return parse_resource(name);
+}
+
+std::optional<uint32_t> number_in(const Share& share, Resource resource) {
+  return parse_unsigned<uint32_t>(share.text, resource.is_bitmap() ? 16 : 10);
+}
+
+// "L3:4 ways MB:0=20%;1=40%"
+std::string shares_text(const std::vector<Share>& shares, const Capabilities& capabilities) {
+  std::map<std::string, std::map<DomainId, std::string>> resources;
+  for (const Share& share : shares) resources[share.resource][DomainId{share.domain}] = share.text;
+  std::vector<std::string> parts;
+  for (const auto& [name, texts] : resources) {
+    const auto resource = resource_named(name, capabilities);
+    parts.push_back(fmt::format("{}:{}", name,
+                                domains_text(capabilities, resource.value_or(Resource()), texts)));
+  }
+  return join(parts, " ");
+}
+
+// The same with amounts for people instead of the kernel's numbers.
+std::vector<Share> as_amounts(std::vector<Share> granted, const Capabilities& capabilities) {
   for (Share& share : granted) {
-    const auto resource = parse_resource(share.resource);
-    const auto value =
-        resource && !is_cache(*resource) ? parse_unsigned<uint32_t>(share.text) : std::nullopt;
-    if (value) share.text = value_text(capabilities, *resource, DomainId{share.domain}, *value);
+    const auto resource = resource_named(share.resource, capabilities);
+    const auto value = resource ? number_in(share, *resource) : std::nullopt;
+    if (value) share.text = amount_text(capabilities, *resource, DomainId{share.domain}, *value);
   }
   return granted;
 }
@@ -105,12 +127,8 @@ std::string indented(const std::string& text) {
 Schemata schemata_of(const std::vector<Share>& granted, const Capabilities& capabilities) {
   Schemata out;
   for (const Share& share : granted) {
-    auto resource = parse_resource(share.resource);
-    for (const auto& [other, control] : capabilities.controls)
-      if (other.name() == share.resource) resource = other;
-    const auto value = resource
-                           ? parse_unsigned<uint32_t>(share.text, resource->is_bitmap() ? 16 : 10)
-                           : std::nullopt;
+    const auto resource = resource_named(share.resource, capabilities);
+    const auto value = resource ? number_in(share, *resource) : std::nullopt;
     if (value) out[*resource][DomainId{share.domain}] = *value;
   }
   return out;
@@ -178,8 +196,8 @@ void print_groups(const Context& context, const Status& found) {
     const Usage used = usage_of(found.usage, group.name);
     rows.push_back({group.name, std::to_string(group.tasks), std::to_string(group.rules),
                     exists(context, group.name) ? mode_text(group, found) : "missing", group.cpus,
-                    shares_line(group.asked),
-                    shares_line(with_units(group.granted, found.capabilities)),
+                    shares_text(group.asked, found.capabilities),
+                    shares_text(as_amounts(group.granted, found.capabilities), found.capabilities),
                     used_text("llc_occupancy", used.of("llc_occupancy")),
                     used_text("mbm_total_bytes", used.of("mbm_total_bytes"))});
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -9,6 +10,26 @@
 #include "size_text.hpp"
 
 namespace rdtd {
+
+namespace {
+
+// 0 if it is not known.
+uint64_t way_bytes(const Capabilities& capabilities, Resource resource, DomainId domain) {
+  const auto cache = capabilities.caches.find(resource);
+  if (cache == capabilities.caches.end()) return 0;
+  const auto bytes = cache->second.way_bytes.find(domain);
+  return bytes == cache->second.way_bytes.end() ? 0 : bytes->second;
+}
+
+// 0 if the machine does not say which there are.
+size_t count_domains(const Capabilities& capabilities, Resource resource) {
+  if (const auto cache = capabilities.caches.find(resource); cache != capabilities.caches.end())
+    return cache->second.way_bytes.size();
+  const auto limit = capabilities.bandwidths.find(resource);
+  return limit == capabilities.bandwidths.end() ? 0 : limit->second.unlimited.size();
+}
+
+}  // namespace
 
 std::string bandwidth_text(const BandwidthInfo& info, DomainId domain, uint32_t value) {
   if (info.unit == BandwidthUnit::percent) return fmt::format("{}%", value);
@@ -28,20 +49,36 @@ std::string value_text(const Capabilities& capabilities, Resource resource, Doma
   return rates ? bandwidth_text(info->second, domain, value) : std::to_string(value);
 }
 
-std::string values_text(const Capabilities& capabilities, Resource resource,
-                        const DomainValues& values) {
-  std::map<DomainId, std::string> texts;
-  for (const auto& [domain, value] : values)
-    texts[domain] = value_text(capabilities, resource, domain, value);
-  return join(merged_domains(texts), ";");
-}
-
 std::string schemata_text(const Capabilities& capabilities, const Schemata& schemata) {
   std::vector<std::string> parts;
-  for (const auto& [resource, values] : schemata)
-    parts.push_back(
-        fmt::format("{}:{}", to_string(resource), values_text(capabilities, resource, values)));
+  for (const auto& [resource, values] : schemata) {
+    std::map<DomainId, std::string> texts;
+    for (const auto& [domain, value] : values)
+      texts[domain] = value_text(capabilities, resource, domain, value);
+    parts.push_back(fmt::format("{}:{}", to_string(resource), join(merged_domains(texts), ";")));
+  }
   return join(parts, " ");
+}
+
+std::string amount_text(const Capabilities& capabilities, Resource resource, DomainId domain,
+                        uint32_t value) {
+  if (const auto limit = capabilities.bandwidths.find(resource);
+      limit != capabilities.bandwidths.end())
+    return bandwidth_text(limit->second, domain, value);
+  if (!is_cache(resource)) return value_text(capabilities, resource, domain, value);
+  const Cbm mask{value};
+  const std::string ways = counted(mask.count(), "way");
+  const uint64_t bytes = way_bytes(capabilities, resource, domain) * mask.count();
+  return bytes == 0 ? ways : fmt::format("{} {}", ways, size_text(bytes));
+}
+
+std::string domains_text(const Capabilities& capabilities, Resource resource,
+                         const std::map<DomainId, std::string>& texts) {
+  const bool alike = std::ranges::all_of(
+      texts, [&](const auto& text) { return text.second == texts.begin()->second; });
+  return alike && !texts.empty() && texts.size() == count_domains(capabilities, resource)
+             ? texts.begin()->second
+             : join(merged_domains(texts), ";");
 }
 
 std::string ways_text(Cbm mask, uint64_t bytes) {

@@ -21,8 +21,8 @@ TEST_F(AnswersTest, ListsTheGroups) {
   ASSERT_EQ(groups->all().size(), 2U);
   const GroupStatus* redis = groups->find("redis");
   ASSERT_NE(redis, nullptr);
-  EXPECT_EQ(shares_line(redis->asked), "L3:0-1=4 ways");
-  EXPECT_EQ(shares_line(redis->granted), "L3:0-1=f MB:0-1=100");
+  EXPECT_EQ(test::shares_line(redis->asked), "L3:0-1=4 ways");
+  EXPECT_EQ(test::shares_line(redis->granted), "L3:0-1=f MB:0-1=100");
   EXPECT_EQ(redis->mode, "exclusive");
   ASSERT_EQ(redis->rules.size(), 1U);
   EXPECT_EQ(redis->rules[0].text(), "p.toml:4");

@@ -283,7 +283,7 @@ TEST_F(ReconcileTest, TheDefaultGroupOfAnEmptyPolicyIsLeftAlone) {
     EXPECT_EQ(schemata(""), std::string("L3:0-1=") + mask + " MB:0-1=100");
     EXPECT_EQ(drift, std::vector<std::string>{});
     EXPECT_EQ(state(), "running");
-    EXPECT_EQ(shares_line(manager->answers().list_groups()->find("default")->granted),
+    EXPECT_EQ(test::shares_line(manager->answers().list_groups()->find("default")->granted),
               std::string("L3:0-1=") + mask + " MB:0-1=100");
   }
 }

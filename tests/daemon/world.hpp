@@ -16,12 +16,23 @@
 
 #include "fake/kernel.hpp"
 #include "fake/processes.hpp"
+#include "rdtd/base/text.hpp"
 #include "rdtd/daemon/assigner.hpp"
 #include "rdtd/daemon/manager.hpp"
 #include "rdtd/resctrl/read.hpp"
 #include "unit/files.hpp"
 
 namespace rdtd::test {
+
+// Domains with equal shares merged: "L3:0-1=4 ways MB:0=10%".
+inline std::string shares_line(const std::vector<Share>& shares) {
+  std::map<std::string, std::map<DomainId, std::string>> resources;
+  for (const Share& share : shares) resources[share.resource][DomainId{share.domain}] = share.text;
+  std::vector<std::string> parts;
+  for (const auto& [resource, domains] : resources)
+    parts.push_back(resource + ":" + join(merged_domains(domains), ";"));
+  return join(parts, " ");
+}
 
 class World : public Files {
  protected:

@@ -65,7 +65,7 @@ TEST(StatusView, SixteenDomains) {
                        [](unsigned id) { return std::to_string(100 + id); })};
   const std::string table = printed([&] { print_groups(piped(), status); });
   EXPECT_LE(widest_line_of(table), 120U) << table;
-  EXPECT_TRUE(table.contains("L3:0-15=f")) << table;
+  EXPECT_TRUE(table.contains("L3:0-15=4 ways")) << table;
   EXPECT_TRUE(table.contains("MB:0-7=2.5 GB/s;")) << table;
   EXPECT_TRUE(table.contains("8-15=unlimited")) << table;
   EXPECT_FALSE(table.contains("ways\n")) << table;
@@ -75,6 +75,43 @@ TEST(StatusView, SixteenDomains) {
   narrow.columns = 110;
   const std::string narrower = printed([&] { print_groups(narrow, status); });
   EXPECT_LE(widest_line_of(narrower), 110U) << narrower;
+}
+
+// The line of a group, without blanks at the ends of its lines.
+std::string group_line(const Status& status, const Context& context) {
+  const std::string table = printed([&] { print_groups(context, status); });
+  std::string out;
+  for (const std::string_view line : split(table, '\n'))
+    out += fmt::format("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+  return out.substr(out.find('\n') + 1);
+}
+
+// Amounts as people say them, once if all domains are alike, and at 80 columns too.
+TEST(StatusView, Amounts) {
+  Status status;
+  status.capabilities = rates(BandwidthUnit::percent, 100);
+  BandwidthInfo& mb = status.capabilities.bandwidths[Resource::MB];
+  mb.unlimited = {{DomainId{0}, 100}, {DomainId{1}, 100}};
+  CacheInfo& l3 = status.capabilities.caches[Resource::L3];
+  l3.way_bytes = {{DomainId{0}, 1408 << 10}, {DomainId{1}, 1408 << 10}};
+  status.groups = {{.name = "redis", .mode = "exclusive"}};
+  status.groups[0].asked = {{"L3", 0, "4 ways"}, {"L3", 1, "4 ways"}};
+  status.groups[0].granted = {
+      {"L3", 0, "f"}, {"L3", 1, "f"}, {"MB", 0, "20"}, {"MB", 1, "100"}, {"NEW", 0, "x"}};
+  EXPECT_EQ(group_line(status, piped()),
+            "redis     0     0 exclusive -    L3:4 ways L3:4 ways 5.50 MiB MB:0=20%;1=100% NEW:0=x "
+            "        -         -\n\n");
+  Context narrow = piped();
+  narrow.columns = 80;
+  EXPECT_EQ(group_line(status, narrow),
+            "redis     0     0 exclusive -    L3:4 ways L3:4 ways          -         -\n"
+            "                                           5.50 MiB\n"
+            "                                           MB:0=20%;\n"
+            "                                           1=100%\n"
+            "                                           NEW:0=x\n\n");
+  l3.way_bytes[DomainId{1}] = 0;
+  status.groups[0].granted = {{"L3", 0, "f"}, {"L3", 1, "f"}};
+  EXPECT_TRUE(group_line(status, piped()).contains(" L3:0=4 ways 5.50 MiB;1=4 ways "));
 }
 
 class StatusViewFiles : public Files {};

@@ -56,9 +56,6 @@ class GroupList {
   std::map<std::string, size_t, std::less<>> by_name_;  // indexes into groups_
 };
 
-// For people, domains with equal shares merged: "L3:0-1=4 ways MB:0=10%".
-[[nodiscard]] std::string shares_line(const std::vector<Share>& shares);
-
 struct RuleStatus {
   std::string place;  // FILE:LINE
   std::string group;
