@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
@@ -70,6 +72,17 @@ void print_io(const TreeMachine& machine) {
   const bool own = made_by(machine, std::string(io_group)) == "rdtd";
   print("\nI/O devices fill {} (io_alloc, enabled by {})\n", schemata_line(masks),
         own ? "rdtd" : "another program");
+}
+
+std::vector<Usage> measure_usage(const Context& context) {
+  constexpr std::chrono::milliseconds measured_for(200);
+  const auto tree = Tree::open(context.resctrl);
+  const auto before = tree ? read_usage(*tree) : std::unexpected(tree.error());
+  if (!before || before->counters.empty()) return {};
+  if (context.snapshot_given) return usage_between(*before, *before, Domains::summed);
+  std::this_thread::sleep_for(measured_for);
+  const auto now = read_usage(*tree);
+  return now ? usage_between(*before, *now, Domains::summed) : std::vector<Usage>{};
 }
 
 void add_usage(JsonValue& group, const std::vector<Usage>& usage) {

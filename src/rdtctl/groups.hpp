@@ -31,6 +31,9 @@ void print_unreadable_groups(const TreeMachine& machine);
 [[nodiscard]] JsonValue io_json(const TreeMachine& machine);
 void print_io(const TreeMachine& machine);
 
+// What each group uses, with bandwidth measured for 0.2 seconds; a copy of resctrl has no
+// bandwidth. Empty if resctrl does not monitor or cannot be read.
+[[nodiscard]] std::vector<Usage> measure_usage(const Context& context);
 // Bytes and bytes a second, where they are known.
 void add_usage(JsonValue& group, const std::vector<Usage>& usage);
 // Of a group by its label; empty where nothing is known of it.

@@ -130,6 +130,18 @@ std::string granted_text(const Capabilities& capabilities, const Resource& resou
   return domains_text(capabilities, resource, texts);
 }
 
+// What the kernel counts of the group: "Occupancy", "1.25 MiB".
+std::vector<std::pair<std::string, std::string>> usage_lines(const Context& context,
+                                                             const std::string& directory) {
+  const Usage used = usage_of(measure_usage(context), group_label(directory));
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const auto& [name, counter] :
+       {std::pair("Occupancy", "llc_occupancy"), {"Bandwidth", "mbm_total_bytes"}})
+    if (const Used amount = used.of(counter); amount.amount || amount.reason)
+      out.emplace_back(name, used_text(counter, amount));
+  return out;
+}
+
 void print_group(const Context& context, const TreeMachine& machine, const std::string& directory,
                  const PolicyOfGroup& policy) {
   const GroupState& state = machine.snapshot.groups.at(directory);
@@ -149,6 +161,7 @@ void print_group(const Context& context, const TreeMachine& machine, const std::
   const resctrl::Members members =
       machine.tree.read_members(directory).value_or(resctrl::Members{});
   line("Tasks", tasks_text(context, members.tasks));
+  for (const auto& [name, amount] : usage_lines(context, directory)) line(name, amount);
   if (!members.iommu_groups.empty())
     line("Devices", resctrl::iommu_groups_text(members.iommu_groups));
   for (const auto& [mon_group, cpus] : machine.snapshot.mon_cpus)

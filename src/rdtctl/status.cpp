@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
-#include <chrono>
 #include <optional>
-#include <thread>
 
 #include "diagnose.hpp"
 #include "groups.hpp"
@@ -20,19 +18,6 @@ namespace rdtd {
 
 namespace {
 
-// How long bandwidth is measured.
-constexpr std::chrono::milliseconds measured_for(200);
-
-// Empty if resctrl does not monitor or cannot be read.
-std::vector<Usage> measure(const Context& context) {
-  const auto tree = Tree::open(context.resctrl);
-  const auto before = tree ? read_usage(*tree) : std::unexpected(tree.error());
-  if (!before || before->counters.empty()) return {};
-  std::this_thread::sleep_for(measured_for);
-  const auto now = read_usage(*tree);
-  return now ? usage_between(*before, *now, Domains::summed) : std::vector<Usage>{};
-}
-
 // The groups in resctrl, for when the daemon does not run.
 void print_tree(const Context& context) {
   const auto machine = read_machine(context);
@@ -42,7 +27,7 @@ void print_tree(const Context& context) {
       print_json(context, {{"state", "not running"}, {"groups", groups}});
     return;
   }
-  const std::vector<Usage> usage = measure(context);
+  const std::vector<Usage> usage = measure_usage(context);
   std::vector<std::vector<std::string>> rows;
   for (const auto& [directory, state] : machine->snapshot.groups) {
     JsonValue group = group_json(*machine, directory);
@@ -134,7 +119,7 @@ int verbs::status(const Context& context, bool rules, bool verify) {
                      leases ? *leases : std::vector<LeaseStatus>{},
                      machine ? machine->capabilities : Capabilities{},
                      machine ? machine->snapshot : Snapshot{},
-                     measure(context),
+                     measure_usage(context),
                      episodes_of_last_hour(context, *client)};
   if (context.json != Json::off) {
     JsonValue json = status_json(context, found);
