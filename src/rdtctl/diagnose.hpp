@@ -59,6 +59,7 @@ struct MachineFacts {
 
   // Of the policy files.
   bool no_policy = false;
+  size_t active_files = 0;
   std::string policy_error, policy_hint;   // the first, with its place; empty: none
   std::string plan_error;                  // the same, if only this machine forbids the policy
   std::vector<std::string> policy_groups;  // without the default one
@@ -80,6 +81,7 @@ struct MachineFacts {
   bool daemon_runs = false;
   bool daemon_hangs = false;  // it is there and does not answer
   std::string daemon_state;
+  std::optional<size_t> files_in_force;  // absent: not of these policy files
   std::string last_reload_error;
   std::vector<std::string> problems;  // as the daemon reports them
 };

@@ -13,6 +13,29 @@ namespace {
 using test::expect_findings;
 using test::healthy;
 
+// A policy that is in force is worth a line, and one that is not since a reset is worth a warning.
+TEST(Diagnose, PolicyInForce) {
+  const auto says = [](size_t active_files, std::optional<size_t> in_force, const char* error) {
+    MachineFacts facts = test::healthy();
+    facts.active_files = active_files;
+    facts.files_in_force = in_force;
+    facts.plan_error = error;
+    std::string out;
+    for (const Finding& finding : diagnose(facts))
+      if (finding.what.starts_with("the policy"))
+        out += fmt::format("{} {} -> {}", finding.kind == Finding::Kind::fine ? "ok" : "warning",
+                           finding.what, finding.cure);
+    return out;
+  };
+  EXPECT_EQ(says(2, 2, ""), "ok the policy is valid and in force (2 files) -> ");
+  EXPECT_EQ(says(1, 0, ""),
+            "warning the policy is valid, but nothing of it is in force since the last reset -> "
+            "rdtctl reload puts 1 file in force");
+  EXPECT_EQ(says(0, 0, ""), "");
+  EXPECT_EQ(says(2, std::nullopt, ""), "");
+  EXPECT_EQ(says(2, 2, "p.toml:1:1: error: x"), "");
+}
+
 TEST(Diagnose, Troubles) {
   expect_findings({
       {"healthy", [](MachineFacts&) {}, ""},
