@@ -1,11 +1,54 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "lock_devices.hpp"
 #include "output.hpp"
+#include "rdtd/base/text.hpp"
 #include "rdtd/plan/step.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
+
+namespace {
+
+// Of groups or monitoring groups: "1 group created, 2 changed". Empty if there are none.
+std::string done_to(const std::vector<PlannedStep>& steps, bool monitoring) {
+  constexpr std::array<std::string_view, 3> words = {"created", "changed", "removed"};
+  std::map<std::string, size_t> last_words;  // by group
+  for (const PlannedStep& step : steps) {
+    if (step.group.contains('/') != monitoring) continue;
+    size_t& word = last_words.try_emplace(step.group, 1).first->second;
+    if (step.kind == "create") word = 0;
+    if (step.kind == "remove") word = 2;
+  }
+  std::string out;
+  for (size_t word = 0; word < words.size(); word++) {
+    const auto count = static_cast<size_t>(
+        std::ranges::count(last_words, word, &std::pair<const std::string, size_t>::second));
+    if (count == 0) continue;
+    const std::string groups = counted(count, monitoring ? "monitoring group" : "group");
+    out += out.empty() ? groups : fmt::format(", {}", count);
+    out += fmt::format(" {}", words.at(word));
+  }
+  return out;
+}
+
+std::string done_text(const std::vector<PlannedStep>& steps) {
+  if (steps.empty()) return "The groups were as the policy wants them; its rules are loaded.";
+  std::vector<std::string> out;
+  for (const bool monitoring : {false, true})
+    if (std::string text = done_to(steps, monitoring); !text.empty()) out.push_back(text);
+  return fmt::format("Done: {}.", join(out, "; "));
+}
+
+}  // namespace
 
 // apply: a reload that prints its changes.
 int verbs::apply(const Context& context) {
@@ -23,9 +66,7 @@ int verbs::apply(const Context& context) {
   }
   for (const PlannedStep& step : planned->steps)
     print("{}\n", break_step(step.text, width_of_text(context)));
-  print("{}\n", planned->steps.empty()
-                    ? "The groups were as the policy wants them; its rules are loaded."
-                    : "Done, as planned: " + planned->summary);
+  print("{}\n", done_text(planned->steps));
   check_loaded(context);
   return Exit::ok;
 }

@@ -3,6 +3,8 @@
 // input, the service comes on the bus, which it prints too. It ends with its input. The first
 // subscriber gets one signal of every kind; when the last has gone it prints "unwatched", and the
 // next one is a first again.
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "../unit/bus_world.hpp"
@@ -64,6 +66,22 @@ std::expected<void, Refusal> answer_to_reload() {
   return {};
 }
 
+// While a policy file of a certain name is there, more is planned.
+std::vector<PlannedStep> steps_to_plan() {
+  std::vector<PlannedStep> out = {{"create", "web", "create  web"}};
+  if (std::filesystem::exists("/etc/rdtd/many.toml"))
+    for (const auto& [kind, group] : {std::pair("schemata", "web"),
+                                      {"schemata", "default"},
+                                      {"cpus", "default"},
+                                      {"create", "web/front"},
+                                      {"create", "web/back"},
+                                      {"remove", "old/front"},
+                                      {"remove", "old"},
+                                      {"remove", "older"}})
+      out.push_back({kind, group, fmt::format("{:<8}  {}", kind, group)});
+  return out;
+}
+
 class FakeDaemon final : public test::BusTest {
  public:
   void run() {
@@ -107,6 +125,7 @@ class FakeDaemon final : public test::BusTest {
     bool told = false;
     while (::poll(&input, 1, 0) == 0) {
       (void)sd_event_run(event_, 20'000);
+      manager_.planned_steps = steps_to_plan();
       if (manager_.watched && !told) send_signals();
       if (!manager_.watched && told) say("unwatched");
       told = manager_.watched;

@@ -26,6 +26,7 @@
 #include "fields.hpp"
 #include "names.hpp"
 #include "private_bus.hpp"
+#include "rdtd/base/text.hpp"
 #include "rdtd/bus/client.hpp"
 #include "rdtd/bus/service.hpp"
 #include "task_counts.hpp"
@@ -41,6 +42,7 @@ class FakeManager final : public Changes, public Reads, public LogControl {
   std::function<std::expected<void, Refusal>()> on_reload = [] {
     return std::expected<void, Refusal>{};
   };
+  std::vector<PlannedStep> planned_steps = {{"create", "web", "create  web"}};
   void reload(Done done) override {
     reloads++;
     done(on_reload());
@@ -87,7 +89,7 @@ class FakeManager final : public Changes, public Reads, public LogControl {
   }
   std::expected<PlanSummary, Refusal> plan() override {
     plans++;
-    return PlanSummary{{{"create", "web", "create  web"}}, "1 step"};
+    return PlanSummary{planned_steps, rdtd::counted(planned_steps.size(), "step")};
   }
   void reset(Done done) override {
     done(std::unexpected(
