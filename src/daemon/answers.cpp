@@ -265,9 +265,10 @@ size_t Answers::tasks_in(const std::string& group) {
 std::vector<std::string> Answers::problems(bool for_root) const {
   std::vector<std::string> out = core_.problems.texts(for_root);
   if (!core_.state.last_reload.error.empty())
-    out.insert(out.begin(), core_.state.put_off.is_reload()
-                                ? "the last reload failed: it is tried again, after growing pauses"
-                                : "the last reload failed");
+    out.insert(out.begin(), fmt::format("{}{}", failed_reload,
+                                        core_.state.put_off.is_reload()
+                                            ? ": it is tried again, after growing pauses"
+                                            : ""));
   if (!core_.state.events_available) out.push_back("the kernel sends no process events");
   for (const Drift& drift : core_.state.drift)
     if (!drift.restored) out.push_back(drift.text);

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "diagnose_parts.hpp"
+#include "group_facts.hpp"
 #include "groups.hpp"
 #include "leases.hpp"
 #include "rdtd/base/text.hpp"
@@ -117,6 +119,16 @@ std::string contention_text(const std::vector<EpisodeRow>& episodes) {
                      join(pairs, ", "), more ? ", ..." : "");
 }
 
+// As doctor has it. Empty if a group can be created, or none is of another tool.
+std::string no_closid_text(const Status& found) {
+  if (found.capabilities.divides_nothing()) return {};
+  MachineFacts facts;
+  read_groups(found.capabilities, found.now, Policy{}, facts);
+  const Finding closids = count_closids(facts);
+  return closids.kind == Finding::Kind::warning ? fmt::format("{}; see rdtctl doctor", closids.what)
+                                                : "";
+}
+
 // The lines of a text after its first one, below that.
 std::string indented(const std::string& text) {
   return fmt::format("{}", fmt::join(split(trim(text), '\n'), "\n             "));
@@ -181,11 +193,23 @@ void print_state(const Context& context, const Status& found) {
     print("        Job: {}, since {}\n", daemon.job, time_text(daemon.job_timestamp));
   if (const std::string text = contention_text(found.contention); !text.empty())
     print(" Contention: {}\n", text);
-  for (const std::string& problem : daemon.problems) print("    Problem: {}\n", indented(problem));
+  std::string what_follows;
+  for (const std::string& problem : daemon.problems) {
+    // Once, with the error below.
+    if (!daemon.last_reload_error.empty() && problem.starts_with(failed_reload))
+      what_follows = problem.substr(failed_reload.size());
+    else
+      print("    Problem: {}\n", indented(problem));
+  }
+  if (const std::string text = no_closid_text(found); !text.empty())
+    print("{}\n", wrapped(context, "    Warning: " + text, 13));
   if (!daemon.last_reload_error.empty())
-    print("{}:\n{}\n",
-          daemon.config_files.empty() ? "Last reload or reset failed"
-                                      : "Last reload failed, the policy before it is in force",
+    print("{}{}{}:\n{}\n",
+          daemon.config_files.empty() ? "Last reload or reset failed" : "Last reload failed",
+          what_follows,
+          daemon.config_files.empty() ? ""
+          : what_follows.empty()      ? ", the policy before it is in force"
+                                      : "; the policy before it is in force",
           daemon.last_reload_error);
   print("\n");
 }

@@ -104,10 +104,9 @@ TEST(StatusView, Amounts) {
   Context narrow = piped();
   narrow.columns = 80;
   EXPECT_EQ(group_line(status, narrow),
-            "redis     0     0 exclusive -    L3:4 ways L3:4 ways          -         -\n"
+            "redis     0     0 exclusive -    L3:4 ways L3:4 ways               -         -\n"
             "                                           5.50 MiB\n"
-            "                                           MB:0=20%;\n"
-            "                                           1=100%\n"
+            "                                           MB:0=20%;1=100%\n"
             "                                           NEW:0=x\n\n");
   l3.way_bytes[DomainId{1}] = 0;
   status.groups[0].granted = {{"L3", 0, "f"}, {"L3", 1, "f"}};
@@ -139,6 +138,49 @@ TEST_F(StatusViewFiles, NoPolicy) {
   EXPECT_EQ(policy(), "0 files, loaded never");
   daemon.config_files = {"/etc/rdtd/10.toml"};
   EXPECT_EQ(policy(), "1 file, loaded never");
+}
+
+// The reload that failed is there once, with its error.
+TEST(StatusView, LastReloadFailed) {
+  Status status;
+  status.daemon.state = "degraded";
+  status.daemon.config_files = {"/etc/rdtd/10.toml"};
+  status.daemon.last_reload_error = "p.toml:1:1: error: x";
+  const auto end = [&](const char* problem) {
+    status.daemon.problems = {problem, "other"};
+    const std::string text = printed([&] { print_state(piped(), status); });
+    return text.substr(text.find("    Problem"));
+  };
+  EXPECT_EQ(end("the last reload failed"),
+            "    Problem: other\n"
+            "Last reload failed, the policy before it is in force:\n"
+            "p.toml:1:1: error: x\n\n");
+  EXPECT_EQ(end("the last reload failed: it is tried again, after growing pauses"),
+            "    Problem: other\n"
+            "Last reload failed: it is tried again, after growing pauses; the policy before it is "
+            "in force:\n"
+            "p.toml:1:1: error: x\n\n");
+}
+
+// As doctor warns of it.
+TEST(StatusView, NoClosidIsFree) {
+  Status status;
+  CacheInfo& l3 = status.capabilities.caches[Resource::L3];
+  l3.num_closids = 4;
+  status.now.groups = {{"", {}}, {"redis", {}}, {"COS1", {}}};
+  status.now.owned = {"redis"};
+  const auto warning = [&] {
+    const std::string text = printed([&] { print_state(piped(), status); });
+    const size_t begin = text.find("    Warning: ");
+    return begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
+  };
+  EXPECT_EQ(warning(), "");
+  status.now.groups["COS2"];
+  EXPECT_EQ(warning(),
+            "    Warning: no CLOSID is free: of 4 CLOSIDs, the default group uses 1, rdtd 1, "
+            "others 2 (COS1, COS2); see rdtctl doctor");
+  status.now.owned = {"redis", "COS1", "COS2"};
+  EXPECT_EQ(warning(), "");
 }
 
 // One line, whatever there was.

@@ -124,6 +124,9 @@ struct Explanation {
   std::vector<std::pair<uint32_t, std::string>> threads;  // thread id and the group it is in
 };
 
+// How the problem of a policy that was not loaded begins; the error has properties of its own.
+inline constexpr std::string_view failed_reload = "the last reload failed";
+
 struct ManagerProperties {
   std::string state;  // "running", or "degraded": a policy could not be applied, drift was only
                       // reported, or the process events fail
