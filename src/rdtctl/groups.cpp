@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <set>
 #include <system_error>
 #include <thread>
 
@@ -31,6 +32,28 @@ JsonValue group_json(const TreeMachine& machine, const std::string& group) {
   if (!members.iommu_groups.empty()) out["iommu_groups"] = format_cpu_list(members.iommu_groups);
   if (const std::string counter = limited_counter(machine, group); !counter.empty())
     out["mba_MBps_event"] = printable(counter);
+  return out;
+}
+
+std::vector<std::string> policy_groups(const Context& context) {
+  std::vector<std::string> out;
+  if (context.snapshot_given && context.root == Context{}.root) return out;
+  for (const Group& group : parse_policy(find_policy_files(context.root)).policy.groups)
+    if (std::string directory = group_directory(group.name.value); directory != root_group)
+      out.push_back(std::move(directory));
+  return out;
+}
+
+std::vector<std::string> ordered_groups(const TreeMachine& machine,
+                                        const std::vector<std::string>& of_policy) {
+  std::vector<std::string> out;
+  std::set<std::string> listed = {std::string(root_group)};
+  const auto add = [&](const std::string& name) {
+    if (machine.snapshot.groups.contains(name) && listed.insert(name).second) out.push_back(name);
+  };
+  std::ranges::for_each(of_policy, add);
+  for (const auto& [name, state] : machine.snapshot.groups) add(name);
+  if (machine.snapshot.groups.contains(std::string(root_group))) out.emplace_back(root_group);
   return out;
 }
 

@@ -16,6 +16,14 @@ namespace rdtd {
 [[nodiscard]] std::string made_by(const TreeMachine& machine,
                                   const std::string& group);  // "kernel", "rdtd" or "other"
 
+// Directories of the groups of the policy files, in their order, without the default one. None for
+// a copy of another machine's resctrl without its policy.
+[[nodiscard]] std::vector<std::string> policy_groups(const Context& context);
+// Directories of the groups in resctrl as status has them: those of the policy in its order, the
+// others by name, and the default one.
+[[nodiscard]] std::vector<std::string> ordered_groups(const TreeMachine& machine,
+                                                      const std::vector<std::string>& of_policy);
+
 // On a mount with mba_MBps, the counter that the kernel holds to the group's limit (its file
 // mba_MBps_event, since Linux 6.14): "mbm_local_bytes". Else "".
 [[nodiscard]] std::string limited_counter(const TreeMachine& machine, const std::string& group);

@@ -312,7 +312,7 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"completion", "--fish", "fish"},
     {"list", "-t --type --state -n --namespace", "", shows_all_groups},
     {"list", "--show-labels -e -ef -ax", ""},
-    {"list", "--count", "", "rdtctl list --names | wc -l"},
+    {"list", "--count", "", "rdtctl list --json | jq '.groups | length'"},
     {"list", "--sort --sort-by", "", "'rdtctl top --sort COLUMN' sorts"},
     {"list", "--columns --fields --column --field", "",
      "the columns are fixed; -j prints every value"},

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <map>
 #include <optional>
 
 #include "diagnose.hpp"
@@ -28,16 +29,18 @@ void print_tree(const Context& context) {
     return;
   }
   const std::vector<Usage> usage = measure_usage(context);
-  std::vector<std::vector<std::string>> rows;
+  std::map<std::string, std::vector<std::string>> cells;  // by directory
   for (const auto& [directory, state] : machine->snapshot.groups) {
     JsonValue group = group_json(*machine, directory);
     const Usage used = usage_of(usage, group_label(directory));
-    rows.push_back({group_label(directory), made_by(*machine, directory),
-                    std::to_string(group["tasks"].get<size_t>()),
-                    std::string(to_string(state.mode)), format_cpu_list(state.cpus),
-                    schemata_text(machine->capabilities, state.schemata),
-                    used_text("llc_occupancy", used.of("llc_occupancy")),
-                    used_text("mbm_total_bytes", used.of("mbm_total_bytes"))});
+    cells[directory] = {group_label(directory),
+                        made_by(*machine, directory),
+                        std::to_string(group["tasks"].get<size_t>()),
+                        std::string(to_string(state.mode)),
+                        format_cpu_list(state.cpus),
+                        schemata_text(machine->capabilities, state.schemata),
+                        used_text("llc_occupancy", used.of("llc_occupancy")),
+                        used_text("mbm_total_bytes", used.of("mbm_total_bytes"))};
     add_usage(group, usage);
     groups.push_back(std::move(group));
   }
@@ -49,6 +52,9 @@ void print_tree(const Context& context) {
     if (JsonValue io = io_json(*machine); !io.is_null()) json["io"] = std::move(io);
     return print_json(context, std::move(json));
   }
+  std::vector<std::vector<std::string>> rows;
+  for (const std::string& directory : ordered_groups(*machine, policy_groups(context)))
+    rows.push_back(std::move(cells.at(directory)));
   print_table(context,
               {{"GROUP"},
                {"MADE BY"},
