@@ -3,8 +3,13 @@
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
+#include <string>
+#include <string_view>
 
+#include "kernel_facts.hpp"
 #include "output.hpp"
+#include "rdtd/base/text.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -28,11 +33,19 @@ JsonValue event_json(const Client::Event& event) {
   return {};
 }
 
-std::string event_text(const Client::Event& event) {
+// "4711 (tar)"; the number alone if the process has ended already.
+std::string process_text(const Context& context, uint32_t pid) {
+  const std::string comm =
+      text_of(std::filesystem::path(context.proc) / std::to_string(pid) / "comm");
+  const std::string_view name = trim(comm);
+  return name.empty() ? std::to_string(pid) : fmt::format("{} ({})", pid, name);
+}
+
+std::string event_text(const Context& context, const Client::Event& event) {
   using enum Client::Event::Kind;
   switch (event.kind) {
     case assigned:
-      return fmt::format("assigned  {} to {}, {}", event.pid, event.group,
+      return fmt::format("assigned  {} to {}, {}", process_text(context, event.pid), event.group,
                          event.rule.empty() ? "manually" : event.rule);
     case reloaded: return event.success ? "reloaded" : "reload failed: rdtctl status shows why";
     case drift: return fmt::format("drift     {}", event.what);
@@ -61,8 +74,8 @@ int verbs::events(const Context& context, size_t most) {
           std::chrono::duration_cast<std::chrono::microseconds>(now.time_since_epoch()).count();
       print_json(by_line, std::move(json));
     } else {
-      print("{:%H:%M:%S}  {}\n", fmt::localtime(std::chrono::system_clock::to_time_t(now)),
-            event_text(event));
+      print("{:%F %T}  {}\n", fmt::localtime(std::chrono::system_clock::to_time_t(now)),
+            event_text(context, event));
     }
     (void)std::fflush(stdout);
     return ++printed != most;

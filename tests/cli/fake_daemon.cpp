@@ -163,8 +163,9 @@ class FakeDaemon final : public test::BusTest {
 
   void send_signals() {
     forge_signals();
-    service_->emit_assigned(4711, "web", "a.toml:3");
-    service_->emit_assigned(4712, "default", "");
+    constexpr pid_t nobody = 4'194'305;  // the kernel has no higher number than the one before
+    service_->emit_assigned(::getpid(), "web", "a.toml:3");
+    service_->emit_assigned(nobody, "default", "");
     service_->emit_reloaded(true);
     service_->emit_reloaded(false);
     service_->emit_drift("group 'web': L3:0=3, granted L3:0=f; restored");
