@@ -19,7 +19,7 @@ class RecentReadings {
   void add(const std::vector<Usage>& rows);
   // The last `count` readings of the row, the newest at the end; blanks in front of the first one.
   [[nodiscard]] std::vector<std::optional<double>> of(const Usage& row, size_t count) const;
-  // What the readings are of: the traffic, or the occupancy if no group's traffic is counted.
+  // The counter of the readings: the traffic, or the occupancy if no group's traffic is counted.
   [[nodiscard]] const char* counter() const;
 
  private:

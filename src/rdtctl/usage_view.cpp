@@ -306,7 +306,7 @@ std::optional<size_t> UsageView::tasks_of(const Usage& usage) const {
   return tree_->read_tasks(usage.directory).value_or(std::vector<pid_t>{}).size();
 }
 
-// What control groups use, without their monitoring groups, which are part of it.
+// The use of control groups, without their monitoring groups, which are part of it.
 void UsageView::add_up() {
   total_.reset();
   const auto all = usage_between(before_, now_, Domains::summed);

@@ -26,7 +26,7 @@ class UsageView {
   // The subject of the view, requested before each reading.
   struct Subject {
     std::string verb = "top";
-    // Whose processes the monitoring groups have: it stands in place of their names.
+    // The unit whose processes the monitoring groups have: it stands in place of their names.
     std::string unit;
     // The directories of the groups to show; nothing: all.
     std::function<Result<std::optional<std::set<std::string>>>()> groups;

@@ -26,7 +26,7 @@ class Sampler {
   void begin_recording() { all_amounts_ = true; }
 
  private:
-  // What cannot be read now stays as it was; nothing if that is not known.
+  // Schemata that cannot be read now stay as they were; nothing if that is not known.
   [[nodiscard]] std::optional<std::string> schemata_of(const std::string& group,
                                                        const std::string& label) const;
   Tree tree_;
