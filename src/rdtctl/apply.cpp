@@ -20,18 +20,19 @@ namespace {
 
 // Of groups or monitoring groups: "1 group created, 2 changed". Empty if there are none.
 std::string done_to(const std::vector<PlannedStep>& steps, bool monitoring) {
-  constexpr std::array<std::string_view, 3> words = {"created", "changed", "removed"};
-  std::map<std::string, size_t> last_words;  // by group
+  constexpr auto words = std::to_array<std::string_view>({"created", "changed", "removed"});
+  constexpr size_t created = 0, changed = 1, removed = 2;
+  std::map<std::string, size_t> done;  // by group
   for (const PlannedStep& step : steps) {
     if (step.group.contains('/') != monitoring) continue;
-    size_t& word = last_words.try_emplace(step.group, 1).first->second;
-    if (step.kind == "create") word = 0;
-    if (step.kind == "remove") word = 2;
+    size_t& word = done.try_emplace(step.group, changed).first->second;
+    if (step.kind == "create") word = created;
+    if (step.kind == "remove") word = removed;
   }
   std::string out;
   for (size_t word = 0; word < words.size(); word++) {
     const auto count = static_cast<size_t>(
-        std::ranges::count(last_words, word, &std::pair<const std::string, size_t>::second));
+        std::ranges::count(done, word, &std::pair<const std::string, size_t>::second));
     if (count == 0) continue;
     const std::string groups = counted(count, monitoring ? "monitoring group" : "group");
     out += out.empty() ? groups : fmt::format(", {}", count);
