@@ -266,8 +266,8 @@ size_t Assignments::restore(bool only_count) {
   }
   if (refused.empty())
     core_.problems.clear("assigned");
-  else
-    core_.problems.report("assigned", refused);
+  else if (core_.problems.set("assigned", refused))
+    spdlog::warn("{}", refused);
   core_.store();
   return strayed;
 }

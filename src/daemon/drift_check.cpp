@@ -368,7 +368,7 @@ void DriftCheck::add_drift(const InForce& in_force, const Snapshot& before, bool
                            const std::set<std::string>& unmade, Comparison& out) {
   std::vector<Difference> found = differences_to(in_force, before);
   if (found.empty()) return left_alone_.remember(in_force.groups, before);
-  const auto machine = applier_.read_machine();
+  const auto machine = read_again();
   if (machine)
     left_alone_.remember(in_force.groups, machine->snapshot);
   else
