@@ -310,6 +310,17 @@ Result<std::shared_ptr<const RuleTable>> Applier::table_for(const Loaded& loaded
   return tables_.make(before.table->rule_set, prepared.plan.groups, {}, what, unopened);
 }
 
+void Applier::note_failure(const resctrl::Transaction& transaction, const Error& error) {
+  const auto& unrecorded = transaction.unrecorded();
+  failure_.made_again = transaction.made_groups_again();
+  failure_.found_open_device = transaction.found_open_device();
+  failure_.tree_changed = resctrl::is_absent(error) && transaction.undone();
+  failure_.in_conflict = error.code == EINVAL || error.code == ENOSPC;
+  if (!unrecorded && !transaction.undone()) failure_.not_undone = true;
+  failure_.refused = transaction.failed();
+  if (unrecorded) unrecordable_ = unrecorded->text();
+}
+
 std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, Request request,
                                                                  const InForce& before) {
   Plan& plan = loaded.prepared.plan;
@@ -318,14 +329,7 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
   std::vector<Step> together = plan.changes.steps;
   std::ranges::copy(plan.changes.locks, std::back_inserter(together));
   if (const auto done = transaction.carry_out(together); !done) {
-    failure_.made_again = transaction.made_groups_again();
-    failure_.found_open_device = transaction.found_open_device();
-    failure_.tree_changed = resctrl::is_absent(done.error()) && transaction.undone();
-    failure_.in_conflict = done.error().code == EINVAL || done.error().code == ENOSPC;
-    const bool tried = !transaction.unrecorded();
-    failure_.not_undone = failure_.not_undone || (tried && !transaction.undone());
-    failure_.refused = transaction.failed();
-    if (const auto& why = transaction.unrecorded()) unrecordable_ = why->text();
+    note_failure(transaction, done.error());
     return std::unexpected(rdtd::refusal(done.error()));
   }
   log_removals(together, transaction);

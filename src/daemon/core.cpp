@@ -95,7 +95,9 @@ void Core::report_missing() {
   problems.clear_all(Problems::missing, names);
 }
 
-bool Core::misses_processes() const { return problems.has("list") || problems.has("unknown"); }
+bool Core::misses_processes() const {
+  return problems.has("list") || problems.has("unknown") || problems.has("assigned");
+}
 
 void Core::compare_within(std::chrono::milliseconds delay) {
   state.comparison_due = std::min(state.comparison_due, system.now() + delay);

@@ -174,7 +174,8 @@ DriftCheck::Restored DriftCheck::restore(const InForce& in_force, const std::vec
     problems_.clear("restore");
     last_failure_.clear();
   }
-  // The kernel's reset removes no group.
+  // The kernel's reset removes no group. One that a failed undo could not make again stays a
+  // problem.
   if (steps.empty() || result.limits) reset_pending_ = false;
   return result;
 }
@@ -185,6 +186,7 @@ std::optional<Machine> DriftCheck::read_again() {
   auto machine = applier_.read_machine();
   if (machine) return std::move(*machine);
   problems_.report("read", machine.error().text());
+  read_failed_ = true;
   return std::nullopt;
 }
 
@@ -213,7 +215,9 @@ void DriftCheck::set_modes(const std::vector<Step>& modes, bool ready, bool by_k
 // that the kernel took is locked even if drift is only reported. `ready`: all limits are restored.
 void DriftCheck::lock_regions(std::vector<Step> steps, bool ready, bool by_kernel,
                               Comparison& out) {
-  const auto is_region = [](const Step& step) { return !std::holds_alternative<SetMode>(step); };
+  const auto is_region = [](const Step& step) {
+    return std::holds_alternative<MakeGroup>(step) || std::holds_alternative<LockRegion>(step);
+  };
   std::set<std::string> regions;
   for (const Step& step : steps)
     if (is_region(step)) regions.insert(group_of(step));
@@ -275,15 +279,14 @@ std::set<std::string> DriftCheck::make_mon_groups(const InForce& in_force, std::
 
 // By itself, on what the restoration has left: the kernel may refuse, as long as a group of another
 // tool has the CLOSID, and limits do not depend on it.
-void DriftCheck::enable_io(const InForce& in_force, bool by_kernel, Comparison& out) {
-  if (by_kernel) lost_.insert(std::string(io_group));
+// `alone`: nothing else is to be restored.
+void DriftCheck::enable_io(const InForce& in_force, bool alone, Comparison& out) {
   const auto machine = read_again();
   if (!machine) return;
   std::vector<Step> steps = steps_to(in_force.groups, in_force.locks, in_force.io,
                                      in_force.capabilities, machine->snapshot)
                                 .steps;
-  if (in_force.policy.daemon.drift == OnDrift::report)
-    std::erase_if(steps, [](const Step& step) { return group_of(step) != io_group; });
+  if (alone) std::erase_if(steps, [](const Step& step) { return group_of(step) != io_group; });
   const auto done = applier_.carry_out(steps, *machine);
   if (done) {
     problems_.clear(io_key);
@@ -292,6 +295,17 @@ void DriftCheck::enable_io(const InForce& in_force, bool by_kernel, Comparison& 
   }
   problems_.report(io_key, done.error().text());
   out.refused.insert(std::string(io_group));
+}
+
+void DriftCheck::restore_io(const InForce& in_force, bool is_disabled, bool ready, bool by_kernel,
+                            Comparison& out) {
+  const std::string io(io_group);
+  if (is_disabled && by_kernel) lost_.insert(io);
+  if (is_disabled && (ready || lost_.contains(io)))
+    enable_io(in_force, !ready || in_force.policy.daemon.drift == OnDrift::report, out);
+  if (is_disabled) return;
+  lost_.erase(io);
+  problems_.clear(io_key);
 }
 
 void DriftCheck::assign_later(const std::map<std::string, std::string>& without_counters) {
@@ -395,13 +409,15 @@ DriftCheck::Comparison DriftCheck::compare(const std::shared_ptr<const InForce>&
     out.read = false;
     return out;
   }
-  problems_.clear("read");
+  read_failed_ = false;
   report_unread(machine->snapshot, out);
   const std::set<std::string> adopted = adopt(*in_force, *machine, out);
   applier_.find_busy_locks(*machine, in_force->locks);
   const auto current = update(in_force, *machine, out);
-  if (current->groups.empty()) return out;
-
+  if (current->groups.empty()) {
+    problems_.clear("read");
+    return out;
+  }
   const Snapshot& now = machine->snapshot;
   reset_pending_ = kernel_reset(*machine) || reset_pending_;
   const bool io_is_disabled = current->io && now.io.empty();
@@ -418,12 +434,7 @@ DriftCheck::Comparison DriftCheck::compare(const std::shared_ptr<const InForce>&
   const Restored restored = restore(*current, back.steps, *machine, out);
   set_modes(modes, restored.limits, by_kernel);
   lock_regions(std::move(back.locks), restored.all, by_kernel, out);
-  if (io_is_disabled && (restored.all || lost_.contains(std::string(io_group))))
-    enable_io(*current, by_kernel, out);
-  if (!io_is_disabled) {
-    lost_.erase(std::string(io_group));
-    problems_.clear(io_key);
-  }
+  restore_io(*current, io_is_disabled, restored.all, by_kernel, out);
   const std::set<std::string> made =
       make_mon_groups(*current, back.mon_groups, *machine, by_kernel, out);
   if (now.mbm_assignments.empty())
@@ -432,6 +443,7 @@ DriftCheck::Comparison DriftCheck::compare(const std::shared_ptr<const InForce>&
     assign_counters(*current, by_kernel, made, out);
   remove_left_behind(back.removals, *machine);
   add_drift(*current, now, by_kernel, adopted, unmade, out);
+  if (!read_failed_) problems_.clear("read");
   // Groups that could not be restored are not left alone, nor groups that changed while they were
   // read. It is not known yet whether the kernel has reset the groups that could not be read.
   const bool partly = std::ranges::any_of(

@@ -90,7 +90,9 @@ std::shared_ptr<const InForce> DriftCheck::follow_groups(
   }
   std::erase_if(following_, [&](const std::string& group) {
     const auto found = now.groups.find(group);
-    return found == now.groups.end() || found->second.mode == current->find(group)->state.mode;
+    const GroupTarget* const target = current->find(group);
+    return target == nullptr || found == now.groups.end() ||
+           found->second.mode == target->state.mode;
   });
   return current;
 }

@@ -103,9 +103,11 @@ int Loop::attach_watchdog(std::function<bool()> in_kernel) {
   watchdog_ =
       std::make_unique<Watchdog>(std::move(in_kernel), [] { (void)sd_notify(0, "WATCHDOG=1"); });
   const auto interval = std::chrono::microseconds(limit_usec) / 3;
-  heartbeat_interval_ = std::min(heartbeat_interval_,
-                                 std::chrono::duration_cast<std::chrono::milliseconds>(interval));
-  return watchdog_->start(interval);
+  timers_->alive_interval = interval;
+  const int r = timers_->alive.attach(event_, [this] { report_alive(); });
+  // Else the heartbeat is often enough, and nobody wakes up for it.
+  if (interval < heartbeat_interval_) timers_->alive.set(interval);
+  return r < 0 ? r : watchdog_->start(interval);
 }
 
 Result<void> Loop::prepare(Sources sources) {
@@ -230,8 +232,14 @@ void Loop::beat() {
   return_memory();
   processes_->classifier.beat();
   work();
-  // A change that will never end is as bad as a loop that hangs.
-  if (watchdog_ && !manager_.stuck()) watchdog_->come_round();
+  report_alive();
+}
+
+// A change that will never end is as bad as a loop that hangs.
+void Loop::report_alive() {
+  if (!watchdog_) return;
+  if (!manager_.stuck()) watchdog_->come_round();
+  if (timers_->alive_interval < heartbeat_interval_) timers_->alive.set(timers_->alive_interval);
 }
 
 int Loop::run() {

@@ -109,13 +109,17 @@ Result<Machine> read_machine(const resctrl::Filesystem& filesystem, const Direct
   return resctrl::read_machine(filesystem, *mounted, std::move(possible), pseudo_locking);
 }
 
-// The first directory that is a unified cgroup hierarchy.
-std::optional<Directory> open_hierarchy(const std::vector<std::string>& candidates) {
+// The first directory that is a unified cgroup hierarchy. ENOENT: there is none.
+Result<Directory> open_hierarchy(const std::vector<std::string>& candidates) {
+  Error none{"open", "a unified cgroup hierarchy", ENOENT, {}};
   for (const std::string& candidate : candidates) {
     auto root = Directory::open(candidate);
-    if (root && root->open_file("cgroup.controllers", O_RDONLY)) return std::move(*root);
+    const auto file = root ? root->open_file("cgroup.controllers", O_RDONLY)
+                           : Result<UniqueFd>(std::unexpected(root.error()));
+    if (file) return root;
+    if (is_transient(file.error().code)) none = file.error();
   }
-  return std::nullopt;
+  return std::unexpected(std::move(none));
 }
 
 // A source that fails for want of memory or descriptors is tried a few times: nobody opens it
@@ -133,19 +137,17 @@ std::invoke_result_t<Open> open_in_the_end(Open open) {
 }
 
 std::unique_ptr<CgroupWatch> watch_cgroups(const std::vector<std::string>& candidates) {
-  if (!open_hierarchy(candidates)) {
+  auto watch = open_in_the_end([&] {
+    auto root = open_hierarchy(candidates);
+    return root ? CgroupWatch::open(std::move(*root)) : std::unexpected(root.error());
+  });
+  if (watch) return std::make_unique<CgroupWatch>(std::move(*watch));
+  if (watch.error().code == ENOENT)
     spdlog::warn(
         "no unified cgroup hierarchy is mounted: moves between cgroups are noticed at the "
         "next reconcile only");
-    return nullptr;
-  }
-  auto watch = open_in_the_end([&] {
-    auto root = open_hierarchy(candidates);
-    return root ? CgroupWatch::open(std::move(*root))
-                : std::unexpected(Error{"open", "the cgroup hierarchy", EMFILE, {}});
-  });
-  if (watch) return std::make_unique<CgroupWatch>(std::move(*watch));
-  spdlog::warn("{}", watch.error().text());
+  else
+    spdlog::warn("{}", watch.error().text());
   return nullptr;
 }
 
@@ -239,10 +241,14 @@ Result<Opened> open_all(const Paths& paths) {
 // not answer for must not close resctrl to its readers.
 std::function<Result<std::optional<gid_t>>()> find_once(const char* name) {
   const UserDatabase users = proc::with_deadline(proc::user_database(), longest_user_lookup);
-  return [users, name, known = std::optional<gid_t>()]() mutable -> Result<std::optional<gid_t>> {
-    if (known) return known;
-    auto found = std::move(users({{UserName::Kind::user_group, name}}).front());
-    if (found) known = *found;
+  using std::chrono::steady_clock;
+  return [users, name, found = UserAnswer(), next = steady_clock::time_point{}]() mutable {
+    const auto begin = steady_clock::now();
+    if ((found && *found) || begin < next) return found;
+    found = std::move(users({{UserName::Kind::user_group, name}}).front());
+    // A database that does not answer keeps the main loop waiting.
+    const auto end = steady_clock::now();
+    next = end - begin > longest_user_lookup / 2 ? end + Core::user_lookup_interval : end;
     return found;
   };
 }
@@ -270,7 +276,8 @@ System system_of(const Opened& opened, const Paths& paths) {
           },
       .admit =
           [&opened, group = find_once(readers_group)](resctrl::Admit who) {
-            return resctrl::admit(who, opened.resctrl->root(), *opened.state_files, group());
+            return resctrl::admit(who, opened.resctrl->root(), *opened.state_files,
+                                  who == resctrl::Admit::group ? group() : UserAnswer());
           },
       .lock_holder = [&opened] { return lock_holder(*opened.proc, opened.resctrl->root()); },
       .now = [] { return std::chrono::steady_clock::now(); },

@@ -66,6 +66,7 @@ TasksByGroup tasks_in_place(const System& system, const RuleTable& table, Unread
     if (!is_mon_group(directory)) continue;
     auto tasks = tasks_of(system, directory);
     if (!tasks) unread.add(directory, tasks.error());
+    if (!tasks) unread.add(std::string(control_group_of(directory)), tasks.error());
     out[i] = std::move(tasks).value_or(std::vector<pid_t>{});
     auto& list = monitored[control_group_of(directory)];
     list.insert(list.end(), out[i].begin(), out[i].end());

@@ -47,6 +47,16 @@ bool may_all_read(const std::string& path, mode_t mode) {
   return out && !error;
 }
 
+// Nothing if it was removed since it was listed. One that is replaced by removing and making it is
+// there again at once.
+std::optional<PolicyFile> read_listed(const std::string& path) {
+  constexpr int tries = 10;
+  const PolicyFile gone = failed(path, "read", ENOENT);
+  for (int i = 0; i < tries; i++)
+    if (PolicyFile file = read_policy_file(path); file != gone) return file;
+  return std::nullopt;
+}
+
 }  // namespace
 
 PolicyFile lease_file(const std::string& name, std::string text) {
@@ -104,16 +114,10 @@ std::vector<PolicyFile> find_policy_files(const std::string& root) {
     for (const Directory::Entry& entry : *entries) {
       if (!entry.name.ends_with(".toml") || entry.name.starts_with('.')) continue;
       const std::string file = directory->path_of(entry.name);
-      PolicyFile found = by_name.contains(entry.name)
-                             ? PolicyFile{printable(file), PolicyFile::State::replaced, {}, {}}
-                             : read_policy_file(file);
-      // It may have been removed since it was listed.
-      std::error_code error;
-      if (found.state == PolicyFile::State::unreadable &&
-          std::filesystem::symlink_status(file, error).type() ==
-              std::filesystem::file_type::not_found)
-        continue;
-      by_name[entry.name].push_back(std::move(found));
+      auto found = by_name.contains(entry.name)
+                       ? PolicyFile{printable(file), PolicyFile::State::replaced, {}, {}}
+                       : read_listed(file);
+      if (found) by_name[entry.name].push_back(std::move(*found));
     }
   }
   // A link to /dev/null is meant.

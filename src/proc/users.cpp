@@ -1,6 +1,8 @@
 #include "rdtd/proc/users.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -54,7 +56,7 @@ struct Answers {
     const auto found = of.find(name);
     return found == of.end() ? std::nullopt : std::optional(found->second);
   }
-  void forget(bool (*unwanted)(const UserAnswer&)) {
+  void forget(const std::function<bool(const UserAnswer&)>& unwanted) {
     const std::lock_guard lock(mutex);
     std::erase_if(of, [&](const auto& one) { return unwanted(one.second); });
   }
@@ -63,32 +65,39 @@ struct Answers {
 class WithDeadline {
  public:
   WithDeadline(UserDatabase database, std::chrono::milliseconds max_wait)
-      : database_(std::move(database)), helper_("rdtd-users", max_wait) {}
+      : database_(std::move(database)),
+        helper_("rdtd-users", max_wait),
+        long_time_(max_wait / 20) {}
 
   std::vector<UserAnswer> ask(const std::vector<UserName>& names) {
-    if (!helper_.busy()) ask_anew(names);
+    const bool busy = helper_.busy();
+    if (!busy) ask_anew(names);
     std::vector<UserAnswer> out;
     for (const UserName& name : names) {
       auto answer = answers_->find(name);
-      out.push_back(answer ? std::move(*answer) : no_answer(name));
+      out.push_back(answer && (!busy || is_good(*answer)) ? std::move(*answer) : no_answer(name));
     }
     return out;
   }
 
  private:
   using Clock = std::chrono::steady_clock;
-  static constexpr std::chrono::milliseconds long_time{100};
-  static constexpr std::chrono::seconds good_for{30};
+  // The attempts of one load.
+  static constexpr std::chrono::seconds load_time{5};
   static constexpr std::chrono::minutes late_is_good_for{10};
+
+  // A user may have been added since a load.
+  [[nodiscard]] bool is_good(const UserAnswer& answer) const {
+    const auto now = Clock::now();
+    return now < good_until_ || !answer || (*answer && now < begun_ + late_is_good_for);
+  }
 
   void ask_anew(const std::vector<UserName>& names) {
     const auto begin = Clock::now();
-    const bool use_late = std::exchange(late_, false) && begin < begun_ + late_is_good_for;
-    if (use_late) good_until_ = begin + good_for;
-    if (begin >= good_until_) answers_ = std::make_shared<Answers>();
-    // A user may have been added since.
-    if (use_late) answers_->forget([](const UserAnswer& one) { return !one || !*one; });
-    answers_->forget([](const UserAnswer& one) { return !one; });
+    const bool late = std::exchange(late_, false);
+    const bool too_old = late ? begin >= begun_ + late_is_good_for : begin >= good_until_;
+    answers_->forget([&](const UserAnswer& one) { return too_old || !one || (late && !*one); });
+    if (late) good_until_ = begin + load_time;
     std::vector<UserName> missing;
     for (const UserName& name : names)
       if (!answers_->find(name)) missing.push_back(name);
@@ -101,11 +110,12 @@ class WithDeadline {
         if (!answers->of.emplace(name, std::move(answer)).first->second) return;
       }
     });
-    if (const auto end = Clock::now(); end - begin > long_time) good_until_ = end + good_for;
+    if (const auto end = Clock::now(); end - begin > long_time_) good_until_ = end + load_time;
   }
 
   UserDatabase database_;
   Helper helper_;
+  std::chrono::milliseconds long_time_;
   std::shared_ptr<Answers> answers_ = std::make_shared<Answers>();
   Clock::time_point begun_{}, good_until_{};
   bool late_ = false;

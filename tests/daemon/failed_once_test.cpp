@@ -193,8 +193,7 @@ TEST_F(FailedOnceTest, TheListOfAGroupUnderReport) {
 }
 
 TEST_F(FailedOnceTest, AnAssignedProcessThatCannotBePutBack) {
-  use(fake::xeon());
-  ASSERT_EQ(reload(redis_policy + "[group.b]\n"), "");
+  begin(fake::xeon(), redis_policy + "[group.b]\n");
   const pid_t pid = processes.start({.name = "bash"});
   ASSERT_TRUE((*manager->changes().prepare_assign(pid, "b", {.uid = 0, .pid = 1}))->run());
   (void)kernel.resctrl.write("tasks", std::to_string(pid) + "\n");
@@ -206,9 +205,28 @@ TEST_F(FailedOnceTest, AnAssignedProcessThatCannotBePutBack) {
   EXPECT_EQ(problems(), Texts{text});
   EXPECT_EQ(log.count(), 1U) << log.text();
   kernel.calls.reset();
-  compare_each_minute(1);
+  run(std::chrono::hours(1));
   EXPECT_EQ(problems(), Texts{});
   EXPECT_EQ(group_of(pid), "b");
+}
+
+// Its mode could not be set after a reset, and its directory stays for a while.
+TEST_F(FailedOnceTest, AModeOfAGroupThatLeavesThePolicy) {
+  begin(fake::xeon(), "[group.a]\nl3 = \"2 ways\"\nexclusive = true\n", "report");
+  for (const unsigned cpu : {2U, 3U}) kernel.resctrl.take_offline(cpu);
+  for (const unsigned cpu : {2U, 3U}) kernel.resctrl.bring_online(cpu);
+  fail("write", "a/mode", EIO);
+  manager->reconciler().cpu_changed();
+  run(std::chrono::minutes(1));
+  kernel.calls.reset();
+  fail("remove", "a", EBUSY);
+  EXPECT_EQ(reload("[daemon]\ndrift = \"report\"\n"), "");
+  manager->reconciler().reconcile();
+  run(std::chrono::minutes(1));
+  EXPECT_NE(schemata("a"), "none");
+  kernel.calls.reset();
+  run(std::chrono::hours(1));
+  EXPECT_EQ(schemata("a"), "none");
 }
 
 TEST_F(FailedOnceTest, AnAdoptionWithoutAnInterval) {

@@ -137,6 +137,7 @@ class Applier {
   // Assigns what the steps have left without counters. Adds what it does to `steps`.
   [[nodiscard]] std::map<std::string, std::string> counters_after_steps(
       const std::vector<GroupTarget>& groups, std::vector<Step>& steps);
+  void note_failure(const resctrl::Transaction& transaction, const Error& error);
   void remember_places(const InForce& in_force, const std::vector<PolicyFile>& leases);
 
   System& system_;

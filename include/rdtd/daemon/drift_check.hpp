@@ -54,7 +54,7 @@ class DriftCheck {
   [[nodiscard]] bool misses_mon_groups() const { return !unmade_.empty(); }
 
   // A CPU has gone or come: the kernel may have reset what it belongs to, even if the next
-  // comparison does not see that it was away.
+  // comparison does not see that it was away. Or the undo of a load has failed.
   void expect_reset() { reset_pending_ = true; }
 
   // The problem of a region begins with this, and its name follows.
@@ -88,7 +88,9 @@ class DriftCheck {
                                                       std::vector<Step> steps,
                                                       const Machine& machine, bool by_kernel,
                                                       Comparison& out);
-  void enable_io(const InForce& in_force, bool by_kernel, Comparison& out);
+  void enable_io(const InForce& in_force, bool alone, Comparison& out);
+  void restore_io(const InForce& in_force, bool is_disabled, bool ready, bool by_kernel,
+                  Comparison& out);
   void forget_counters();
   void assign_counters(const InForce& in_force, bool by_kernel, const std::set<std::string>& made,
                        Comparison& out);
@@ -107,7 +109,8 @@ class DriftCheck {
   // Regions, and the I/O ways, that the kernel took and rdtd could not give back yet.
   std::set<std::string> lost_;
   LeftAlone left_alone_;
-  bool reset_pending_ = false;            // by the kernel, not restored yet
+  bool reset_pending_ = false;            // by the kernel or a failed undo, not restored yet
+  bool read_failed_ = false;              // in the middle of a comparison
   std::optional<Schemata> last_domains_;  // of the root at the last comparison
   std::optional<CpuSet> last_online_;     // at the last comparison
 };

@@ -47,8 +47,8 @@ class Loop {
     // Whether the resctrl that is open is mounted nowhere any more.
     std::function<bool()> unmounted = [] { return false; };
   };
-  // `heartbeat_interval`: how often it checks that process events arrive, and says that it is
-  // alive; more often if systemd's watchdog waits for less.
+  // `heartbeat_interval`: how often it checks that process events arrive, and reports that it is
+  // alive, which is more often if systemd's watchdog waits for less.
   explicit Loop(Manager& manager,
                 std::chrono::milliseconds heartbeat_interval = std::chrono::seconds(10));
   Loop(const Loop&) = delete;
@@ -75,7 +75,8 @@ class Loop {
     ContainerChanges containers;
   };
   struct Timers {
-    Timer reconcile, heartbeat;
+    Timer reconcile, heartbeat, alive;
+    std::chrono::microseconds alive_interval{};  // that the watchdog needs
     Readable leases;
     Due work;
   };
@@ -85,6 +86,7 @@ class Loop {
   void connect();
   void work();
   void beat();
+  void report_alive();
   void return_memory();
   void rules_changed();
   void started(const std::expected<void, Refusal>& loaded);

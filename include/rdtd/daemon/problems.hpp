@@ -46,9 +46,8 @@ class Problems {
   static constexpr const char* missing = "missing ";
   // Problems that somebody else must solve, and problems whose cause is tried again elsewhere. Keys
   // begin with these.
-  static constexpr std::array<std::string_view, 10> not_compared = {
-      lock,        job,       missing, "others ",    "pace ",
-      "templates", "refused", "store", "containers", "assigned"};
+  static constexpr std::array<std::string_view, 9> not_compared = {
+      lock, job, missing, "others ", "pace ", "templates", "refused", "store", "containers"};
   // Problems that a look at all processes finds: they cannot be listed, some cannot be moved, or
   // examined.
   static constexpr std::array<std::string_view, 3> of_looks = {"list", "refused", "unknown"};

@@ -31,8 +31,8 @@ using GroupQuery = int (*)(const char*, group*, char*, size_t, group**);
 [[nodiscard]] UserDatabase user_database();
 // The same, asked by a thread of its own, name by name. Names that it has not come to within
 // `max_wait` in all have no answer. It goes on nevertheless, nobody waits for it meanwhile, and
-// what it finds within ten minutes is the answer to the next question. Answers that took long are
-// not asked for again within 30 s: one load may ask several times.
+// the users that it finds within ten minutes are answers to the next question. Answers that took
+// long are not asked for again within five seconds: one load may ask several times.
 [[nodiscard]] UserDatabase with_deadline(UserDatabase database, std::chrono::milliseconds max_wait);
 
 }  // namespace proc

@@ -22,10 +22,9 @@ enum class Admit {
 };
 
 // `root`: that of resctrl. `group`: if there is none, or this process is no member of it, only root
-// reads; while it cannot be looked up, the root keeps the group that it has, and that is an error:
+// reads; while it cannot be looked up, the root keeps the group that it has, and that is an error,
 // so that the caller tries again. Under `group` and `all`, root may make groups without
-// CAP_DAC_OVERRIDE. A mode that somebody else has set since
-// then is left to them under `before`.
+// CAP_DAC_OVERRIDE. A mode that somebody else has set since then is left to them under `before`.
 [[nodiscard]] Result<void> admit(Admit who, const Directory& root, const Directory& state,
                                  const Result<std::optional<gid_t>>& group = std::nullopt);
 
