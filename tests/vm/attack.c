@@ -93,7 +93,7 @@ static int rename_with_threads(int count, const char* name, const char* other) {
     pthread_t thread;
     if (pthread_create(&thread, &small, sleep_forever, NULL)) return fail("pthread_create");
   }
-  rename_loop(name, other);
+  rename_loop(name, other, 0);
 }
 
 static int exec_loop(const char* program, double pause_seconds) {
