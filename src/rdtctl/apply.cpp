@@ -18,13 +18,16 @@ namespace rdtd {
 
 namespace {
 
+// The label of I/O devices is not that of a monitoring group, although it contains a '/'.
+bool is_of_devices(const PlannedStep& step) { return step.group == group_label(io_group); }
+
 // Of groups or monitoring groups: "1 group created, 2 changed". Empty if there are none.
 std::string done_to(const std::vector<PlannedStep>& steps, bool monitoring) {
   constexpr auto words = std::to_array<std::string_view>({"created", "changed", "removed"});
   constexpr size_t created = 0, changed = 1, removed = 2;
   std::map<std::string, size_t> done;  // by group
   for (const PlannedStep& step : steps) {
-    if (step.group.contains('/') != monitoring) continue;
+    if (is_of_devices(step) || step.group.contains('/') != monitoring) continue;
     size_t& word = done.try_emplace(step.group, changed).first->second;
     if (step.kind == "create") word = created;
     if (step.kind == "remove") word = removed;
@@ -46,6 +49,7 @@ std::string done_text(const std::vector<PlannedStep>& steps) {
   std::vector<std::string> out;
   for (const bool monitoring : {false, true})
     if (std::string text = done_to(steps, monitoring); !text.empty()) out.push_back(text);
+  if (std::ranges::any_of(steps, is_of_devices)) out.emplace_back("ways of I/O devices changed");
   return fmt::format("Done: {}.", join(out, "; "));
 }
 

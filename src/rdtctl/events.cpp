@@ -3,13 +3,10 @@
 
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <string>
-#include <string_view>
 
 #include "kernel_facts.hpp"
 #include "output.hpp"
-#include "rdtd/base/text.hpp"
 #include "verbs.hpp"
 
 namespace rdtd {
@@ -35,9 +32,7 @@ JsonValue event_json(const Client::Event& event) {
 
 // "4711 (tar)"; the number alone if the process has ended already.
 std::string process_text(const Context& context, uint32_t pid) {
-  const std::string comm =
-      text_of(std::filesystem::path(context.proc) / std::to_string(pid) / "comm");
-  const std::string_view name = trim(comm);
+  const std::string name = name_of_process(context, static_cast<pid_t>(pid));
   return name.empty() ? std::to_string(pid) : fmt::format("{} ({})", pid, name);
 }
 

@@ -35,9 +35,13 @@ JsonValue group_json(const TreeMachine& machine, const std::string& group) {
   return out;
 }
 
+bool lacks_policy(const Context& context) {
+  return context.snapshot_given && context.root == Context{}.root;
+}
+
 std::vector<std::string> policy_groups(const Context& context) {
   std::vector<std::string> out;
-  if (context.snapshot_given && context.root == Context{}.root) return out;
+  if (lacks_policy(context)) return out;
   for (const Group& group : parse_policy(find_policy_files(context.root)).policy.groups)
     if (std::string directory = group_directory(group.name.value); directory != root_group)
       out.push_back(std::move(directory));

@@ -16,8 +16,11 @@ namespace rdtd {
 [[nodiscard]] std::string made_by(const TreeMachine& machine,
                                   const std::string& group);  // "kernel", "rdtd" or "other"
 
-// Directories of the groups of the policy files, in their order, without the default one. None for
-// a copy of another machine's resctrl without its policy.
+// Whether this is a copy of another machine's resctrl without its policy: the policy files are
+// those of this machine, and say nothing of it.
+[[nodiscard]] bool lacks_policy(const Context& context);
+// Directories of the groups of the policy files, in their order, without the default one. None if
+// lacks_policy().
 [[nodiscard]] std::vector<std::string> policy_groups(const Context& context);
 // Directories of the groups in resctrl as status has them: those of the policy in its order, the
 // others by name, and the default one.
@@ -39,7 +42,7 @@ void print_unreadable_groups(const TreeMachine& machine);
 [[nodiscard]] JsonValue io_json(const TreeMachine& machine);
 void print_io(const TreeMachine& machine);
 
-// What each group uses, with bandwidth measured for 0.2 seconds; a copy of resctrl has no
+// The usage of each group, with bandwidth measured for 0.2 seconds; a copy of resctrl has no
 // bandwidth. Empty if resctrl does not monitor or cannot be read.
 [[nodiscard]] std::vector<Usage> measure_usage(const Context& context);
 // Bytes and bytes a second, where they are known.

@@ -51,6 +51,10 @@ std::string text_of(const fs::path& path) {
   return directory ? directory->read(path.filename().string()).value_or("") : "";
 }
 
+std::string name_of_process(const Context& context, pid_t pid) {
+  return printable(trim(text_of(fs::path(context.proc) / std::to_string(pid) / "comm")));
+}
+
 // INTEL_RDT before Linux 5.0, of which some release candidates have X86_RESCTRL.
 bool has_resctrl(const std::string& config) {
   return std::ranges::any_of(

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <optional>
 
 #include "groups.hpp"
@@ -88,8 +87,7 @@ std::string conditions_text(const Rule& rule) {
 PolicyOfGroup policy_of(const Context& context, const TreeMachine& machine,
                         const std::string& directory) {
   PolicyOfGroup out;
-  // The files of this machine say nothing of another one.
-  if (context.snapshot_given && context.root == Context{}.root) return out;
+  if (lacks_policy(context)) return out;
   const auto prepared = prepare_for(machine, find_policy_files(context.root));
   if (!prepared) return out;
   for (const Group& group : prepared->policy.groups)
@@ -113,9 +111,7 @@ std::string tasks_text(const Context& context, const std::vector<pid_t>& tasks) 
   std::vector<std::string> names;
   for (const pid_t task : tasks) {
     if (names.size() == most) break;
-    const std::string comm =
-        text_of(std::filesystem::path(context.proc) / std::to_string(task) / "comm");
-    names.push_back(fmt::format("{} {}", printable(trim(comm)), task));
+    names.push_back(fmt::format("{} {}", name_of_process(context, task), task));
   }
   return fmt::format("{}: {}{}", out, join(names, ", "), tasks.size() > most ? ", ..." : "");
 }
@@ -130,7 +126,7 @@ std::string granted_text(const Capabilities& capabilities, const Resource& resou
   return domains_text(capabilities, resource, texts);
 }
 
-// What the kernel counts of the group: "Occupancy", "1.25 MiB".
+// The kernel's counts of the group: "Occupancy", "1.25 MiB".
 std::vector<std::pair<std::string, std::string>> usage_lines(const Context& context,
                                                              const std::string& directory) {
   const Usage used = usage_of(measure_usage(context), group_label(directory));

@@ -4,6 +4,7 @@
 // subscriber gets one signal of every kind; when the last has gone it prints "unwatched", and the
 // next one is a first again.
 #include <fmt/format.h>
+#include <sys/prctl.h>
 
 #include <filesystem>
 
@@ -77,7 +78,8 @@ std::vector<PlannedStep> steps_to_plan() {
                                       {"create", "web/back"},
                                       {"remove", "old/front"},
                                       {"remove", "old"},
-                                      {"remove", "older"}})
+                                      {"remove", "older"},
+                                      {"schemata", "I/O"}})
       out.push_back({kind, group, fmt::format("{:<8}  {}", kind, group)});
   return out;
 }
@@ -164,6 +166,7 @@ class FakeDaemon final : public test::BusTest {
   void send_signals() {
     forge_signals();
     constexpr pid_t nobody = 4'194'305;  // the kernel has no higher number than the one before
+    (void)::prctl(PR_SET_NAME, "fake\ndaemon");
     service_->emit_assigned(::getpid(), "web", "a.toml:3");
     service_->emit_assigned(nobody, "default", "");
     service_->emit_reloaded(true);
