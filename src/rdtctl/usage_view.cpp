@@ -227,9 +227,11 @@ int UsageView::once() {
   return Exit::ok;
 }
 
+bool UsageView::is_total(const Row& row) const { return total_ && &row == &*total_; }
+
 std::optional<uint64_t> UsageView::share_of(const Row& row) const {
   if (!shares_) return std::nullopt;
-  return total_ && &row == &*total_ ? shares_->whole() : shares_->of(row.usage);
+  return is_total(row) ? shares_->whole() : shares_->of(row.usage);
 }
 
 std::string UsageView::share_cell(const Row& row) const {
@@ -262,6 +264,8 @@ void UsageView::print_rows() {
 }
 
 void UsageView::play_sample(const observe::Sample& sample) {
+  // In a window, wait_for_key() ends it.
+  if (interrupted() && !played_.window) played_.ended = true;
   // Not before there is one: until then, errors go to the terminal.
   if (!played_.ended && in_window() && !played_.window) played_.window = open_window();
   if (played_.ended) return;
@@ -295,10 +299,10 @@ int UsageView::play(const std::string& file) {
   if (played_.window && !played_.ended && read) (void)wait_for_key({});
   if (played_.window && !played_.ended) close_window();
   if (!read && played_.window) note("rdtctl: {} cannot be read to its end\n", file);
-  if (!read) return read.error();
-  if (played_.window) return status_after(Exit::ok);
-  if (played_.tables == 0) note("rdtctl: {} has no two samples with counters\n", file);
-  return played_.tables == 0 ? Exit::failed : Exit::ok;
+  if (!read) return status_after(read.error());
+  const bool empty = !played_.window && played_.tables == 0;
+  if (empty && !interrupted()) note("rdtctl: {} has no two samples with counters\n", file);
+  return status_after(empty ? Exit::failed : Exit::ok);
 }
 
 std::optional<size_t> UsageView::tasks_of(const Usage& usage) const {
@@ -307,7 +311,7 @@ std::optional<size_t> UsageView::tasks_of(const Usage& usage) const {
 }
 
 // The use of control groups, without their monitoring groups, which are part of it.
-void UsageView::add_up() {
+void UsageView::add_up(const std::map<std::string, std::optional<size_t>>& tasks) {
   total_.reset();
   const auto all = usage_between(before_, now_, Domains::summed);
   std::set<std::string, std::less<>> control_groups;
@@ -320,7 +324,8 @@ void UsageView::add_up() {
     if (is_mon_group(usage.directory) && control_groups.contains(control_group_of(usage.directory)))
       continue;
     rows++;
-    if (const auto tasks = tasks_of(usage)) total.tasks = total.tasks.value_or(0) + *tasks;
+    if (const auto found = tasks.find(usage.directory); found != tasks.end() && found->second)
+      total.tasks = total.tasks.value_or(0) + *found->second;
     for (const auto& [counter, used] : usage.counters) {
       Used& sum = total.usage.counters[counter];
       if (used.amount) sum.amount = sum.amount.value_or(0) + *used.amount;
@@ -345,7 +350,7 @@ void UsageView::arrange() {
   std::ranges::stable_sort(rows_, columns_[sort_].before);
   if (reverse_) std::ranges::reverse(rows_);
   nest(rows_);
-  if (in_window()) add_up();
+  if (in_window()) add_up(tasks);
 }
 
 }  // namespace rdtd

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -84,7 +85,8 @@ class UsageView {
   [[nodiscard]] int interactive();
   static void nest(std::vector<Row>& rows);
   void arrange();
-  void add_up();
+  // `tasks`: of each group, by its directory.
+  void add_up(const std::map<std::string, std::optional<size_t>>& tasks);
   [[nodiscard]] std::optional<size_t> tasks_of(const Usage& usage) const;
   void press(int key);
   void set_interval(int key);
@@ -99,6 +101,7 @@ class UsageView {
   };
   [[nodiscard]] Widths widths() const;
   [[nodiscard]] size_t rows_shown() const;
+  [[nodiscard]] bool is_total(const Row& row) const;
   [[nodiscard]] std::optional<uint64_t> share_of(const Row& row) const;
   [[nodiscard]] bool is_full(const Row& row) const;
   void draw_heading(const Widths& widths) const;

@@ -20,7 +20,7 @@ namespace rdtd {
 namespace {
 
 constexpr int least_share_width = 6, widest_share_bar = 20, usual_bar = 10;
-// Longer names make room for bars; in a narrow window, shorter ones do.
+// Names are cut to this many columns before bars are; in a narrow window, to fewer.
 constexpr int usual_name = 24, shortest_name = 14, longest_name = 40;
 // Room for the last readings.
 constexpr int least_window_with_line = 120, shortest_line = 10;
@@ -234,15 +234,15 @@ void UsageView::draw_heading(const Widths& widths) const {
 
 // The sum, and the name of a group that fills its share, stand out.
 void UsageView::draw_row(int line, const Row& row, const Widths& widths) const {
-  const bool is_total = total_ && &row == &*total_;
+  const bool is_sum = is_total(row);
   const auto style = is_full(row) ? A_BOLD | (colored_ ? COLOR_PAIR(full_color) : 0)
-                     : is_total   ? A_BOLD
+                     : is_sum     ? A_BOLD
                                   : A_NORMAL;
   int left = 0;
   for (size_t i = 0; i < columns_.size(); i++) {
     const int width = widths.columns[i];
     const bool is_name = i == 0;
-    if (is_name || is_total) (void)attron(style);
+    if (is_name || is_sum) (void)attron(style);
     if (width > 0) put(line, left, cell(columns_[i].text(row), width, is_name, context_.utf8));
     (void)attrset(A_NORMAL);
     left += width;
@@ -251,7 +251,7 @@ void UsageView::draw_row(int line, const Row& row, const Widths& widths) const {
   if (shares_) draw_share(line, left, row, widths.bar);
   (void)attrset(A_NORMAL);
   left += shares_ ? widths.bar + least_share_width : 0;
-  if (widths.line == 0 || is_total) return;
+  if (widths.line == 0 || is_sum) return;
   const auto readings = recent_.of(row.usage, static_cast<size_t>(widths.line));
   (void)mvaddstr(line, left + 1, sparkline(readings, widths.most, context_.utf8).c_str());
 }
@@ -260,8 +260,7 @@ bool UsageView::is_full(const Row& row) const {
   constexpr double nearly_full = 0.95;
   const auto share = share_of(row);
   const auto used = row.usage.of(occupancy_counter).amount;
-  const bool is_total = total_ && &row == &*total_;
-  return !is_total && share && used && *used > nearly_full * static_cast<double>(*share);
+  return !is_total(row) && share && used && *used > nearly_full * static_cast<double>(*share);
 }
 
 // The cache that the row holds, in parts of what its group may fill.
@@ -278,7 +277,7 @@ void UsageView::draw_share(int line, int left, const Row& row, int bar) const {
 void UsageView::draw_help() const {
   static constexpr std::array<const char*, 15> lines = {
       "OCCUPANCY  what the tasks of the group hold in the cache",
-      "SHARE      that, in percent of the cache that the group may fill; in total, of all",
+      "SHARE      that, in percent of what the group may fill; in total, of the cache",
       "TOTAL      what they move from and to memory",
       "LOCAL      of that, from and to the memory of their own node",
       "LAST       the last readings, where the window has 120 columns",
