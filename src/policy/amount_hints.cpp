@@ -70,6 +70,12 @@ std::string hint_for_end(const UnknownKey& unknown, std::string_view word,
   return fmt::format("write {}{}", line, is_most ? "" : to_keep_others_out);
 }
 
+bool is_other_percentage(std::string_view word, uint64_t number) {
+  constexpr uint64_t least_percent = 10;
+  const bool is_percent = word.contains("percent") || word.contains("pct");
+  return word.contains("throttl") || (!is_percent && number < least_percent);
+}
+
 std::string hint_for_number(const UnknownKey& unknown, std::string_view word, std::string_view key,
                             const AmountsOfTable& table) {
   const std::string_view digits = unknown.number.empty() ? unknown.text : unknown.number;
@@ -79,7 +85,8 @@ std::string hint_for_number(const UnknownKey& unknown, std::string_view word, st
   if (is_one_of(key, {"l3", "l2"}) && word.contains("ways") && *number <= most_ways)
     return hint_for_cache(key, fmt::format("{} way{}", *number, *number == 1 ? "" : "s"), table);
   // "mbps" would be a rate.
-  if (key == "mb" && !word.contains("bps") && *number <= most_percent)
+  if (key == "mb" && !word.contains("bps") && *number <= most_percent &&
+      !is_other_percentage(word, *number))
     return fmt::format("write mb = \"{}%\"", *number);
   return {};
 }

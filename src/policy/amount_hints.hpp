@@ -1,6 +1,7 @@
 // Hints for an unknown key whose value is an amount.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,9 @@ struct AmountsOfTable {
 // 4, and "write mb = "10%"" of max_bandwidth = 10. Else empty. `key`: that the word stands for.
 [[nodiscard]] std::string hint_for_number(const UnknownKey& unknown, std::string_view word,
                                           std::string_view key, const AmountsOfTable& table);
+// Whether the number for this word is none of mb in percent: throttling by 90% leaves 10%, and a
+// number below 10 without "percent" may be GB/s.
+[[nodiscard]] bool is_other_percentage(std::string_view word, uint64_t number);
 // Of L3_MAX in capitals, the row of a control (MPAM); else empty.
 [[nodiscard]] std::string hint_for_control(const UnknownKey& unknown);
 // "l3_max" of "l3_min", and the reverse; else empty.

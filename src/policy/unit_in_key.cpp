@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "amount_hints.hpp"
 #include "amount_meant.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/policy/amount.hpp"
@@ -111,7 +112,12 @@ std::string hint_for_unit_in_key(const UnknownKey& unknown, std::string_view wor
     return hint;
   const auto parts = parts_of_key(word, is_unit);
   if (!parts || std::ranges::find(keys, parts->resource) == keys.end()) return {};
-  const std::string amount = amount_in(parts->unit, unknown, parts->resource != "mb");
+  const auto number =
+      parse_unsigned<uint64_t>(unknown.number.empty() ? unknown.text : unknown.number);
+  const bool is_other = parts->resource == "mb" && parts->unit.empty() &&
+                        is_other_percentage(word, number.value_or(UINT64_MAX));
+  const std::string amount =
+      is_other ? "" : amount_in(parts->unit, unknown, parts->resource != "mb");
   if (!amount.empty()) return fmt::format("write {} = \"{}\"", parts->resource, amount);
   return is_unit ? "" : did_you_mean(parts->resource);
 }

@@ -100,6 +100,23 @@ constexpr PolicyAndErrors amounts_and_errors[] = {
      "    2 | mb_gbps = 5\n"
      "      | ^~~~~~~ write mb = \"5 GB/s\"\n"},
     {"[group.a]\n"
+     "throttle = 90\n"
+     "mb_throttle = \"90%\"\n"
+     "mb_rate = 9\n"
+     "mb_limit = 10\n",
+     "p.toml:2:1: error: unknown key 'throttle' in [group.a]\n"
+     "    2 | throttle = 90\n"
+     "      | ^~~~~~~~ did you mean 'mb'?\n"
+     "p.toml:3:1: error: unknown key 'mb_throttle' in [group.a]\n"
+     "    3 | mb_throttle = \"90%\"\n"
+     "      | ^~~~~~~~~~~ did you mean 'mb'?\n"
+     "p.toml:4:1: error: unknown key 'mb_rate' in [group.a]\n"
+     "    4 | mb_rate = 9\n"
+     "      | ^~~~~~~ did you mean 'mb'?\n"
+     "p.toml:5:1: error: unknown key 'mb_limit' in [group.a]\n"
+     "    5 | mb_limit = 10\n"
+     "      | ^~~~~~~~ write mb = \"10%\"\n"},
+    {"[group.a]\n"
      "MemoryBandwidthMax = \"50%\"\n",
      "p.toml:2:1: error: unknown key 'MemoryBandwidthMax' in [group.a]\n"
      "    2 | MemoryBandwidthMax = \"50%\"\n"
