@@ -233,16 +233,19 @@ void check_policy(const MachineFacts& facts, std::vector<Finding>& out) {
                    facts.policy_hint.empty()
                        ? "rdtctl check shows all errors"
                        : fmt::format("{}; rdtctl check shows all errors", facts.policy_hint)});
-  const bool valid = facts.policy_error.empty() && facts.plan_error.empty();
+  const bool valid = !facts.no_policy && facts.policy_error.empty() && facts.plan_error.empty();
   if (!valid || !facts.files_in_force || !facts.last_reload_error.empty()) return;
-  if (*facts.files_in_force == 0 && facts.active_files > 0)
-    out.push_back(
-        {warning, "the policy is valid, but nothing of it is in force since the last reset",
-         fmt::format("rdtctl reload puts {} in force", counted(facts.active_files, "file"))});
-  else if (*facts.files_in_force > 0 && facts.daemon_state == "running")
+  if (facts.files_in_force->empty())
+    out.push_back({warning, "the policy is valid, but nothing of it is in force",
+                   fmt::format("rdtctl reload puts {} in force",
+                               counted(facts.active_files.size(), "file"))});
+  else if (facts.files_have_changed || facts.active_files != *facts.files_in_force)
+    out.push_back({warning, "the policy files have changed since they were loaded",
+                   "rdtctl reload puts them in force"});
+  else if (facts.daemon_state == "running")
     out.push_back({fine,
                    fmt::format("the policy is valid and in force ({})",
-                               counted(*facts.files_in_force, "file")),
+                               counted(facts.files_in_force->size(), "file")),
                    ""});
 }
 

@@ -59,7 +59,7 @@ struct MachineFacts {
 
   // Of the policy files.
   bool no_policy = false;
-  size_t active_files = 0;
+  std::vector<std::string> active_files;
   std::string policy_error, policy_hint;   // the first, with its place; empty: none
   std::string plan_error;                  // the same, if only this machine forbids the policy
   std::vector<std::string> policy_groups;  // without the default one
@@ -81,7 +81,9 @@ struct MachineFacts {
   bool daemon_runs = false;
   bool daemon_hangs = false;  // it is there and does not answer
   std::string daemon_state;
-  std::optional<size_t> files_in_force;  // absent: not of these policy files
+  // Paths, without the leases; absent: not of these policy files.
+  std::optional<std::vector<std::string>> files_in_force;
+  bool files_have_changed = false;  // those in force, after the load
   std::string last_reload_error;
   std::vector<std::string> problems;  // as the daemon reports them
 };

@@ -14,6 +14,7 @@
 #include "rdtd/resctrl/read.hpp"
 #include "runtimes.hpp"
 #include "verbs.hpp"
+#include "verify.hpp"
 #include "wrong_units.hpp"
 
 namespace rdtd {
@@ -92,8 +93,8 @@ Policy read_policy(const Context& context, MachineFacts& facts) {
   facts.no_policy = std::ranges::none_of(files, [](const PolicyFile& file) {
     return file.state == PolicyFile::State::active || file.state == PolicyFile::State::unreadable;
   });
-  facts.active_files =
-      static_cast<size_t>(std::ranges::count(files, PolicyFile::State::active, &PolicyFile::state));
+  for (const PolicyFile& file : files)
+    if (file.state == PolicyFile::State::active) facts.active_files.push_back(file.path);
   ParsedPolicy parsed = parse_policy(files);
   if (const auto first =
           std::ranges::find(parsed.diagnostics, Severity::error, &Diagnostic::severity);
@@ -157,7 +158,8 @@ MachineFacts find_facts(const Context& context) {
   if (daemon) {
     facts.daemon_runs = true;
     facts.daemon_state = daemon->state;
-    if (context.root == "/") facts.files_in_force = daemon->config_files.size();
+    if (context.root == "/") facts.files_in_force = files_in_force(*daemon);
+    facts.files_have_changed = files_have_changed(*daemon);
     facts.last_reload_error = daemon->last_reload_error;
     facts.problems = daemon->problems;
     facts.guard_without_observer = policy.guard.mode != GuardMode::off && lacks_observer(*client);

@@ -32,14 +32,23 @@ std::optional<LockTarget> target_of(const LockStatus& lock) {
 
 }  // namespace
 
+std::vector<std::string> files_in_force(const ManagerProperties& daemon) {
+  std::vector<std::string> out = daemon.config_files;
+  std::erase_if(out, [](const std::string& path) { return path.starts_with("lease:"); });
+  return out;
+}
+
+bool files_have_changed(const ManagerProperties& daemon) {
+  return std::ranges::any_of(files_in_force(daemon), [&](const std::string& path) {
+    return changed_since(path, daemon.last_reload_timestamp);
+  });
+}
+
 std::optional<Plan> plan_in_force(const Context& context, const TreeMachine& machine,
                                   const ManagerProperties& daemon) {
+  if (files_have_changed(daemon)) return std::nullopt;
   std::vector<PolicyFile> files;
-  for (const std::string& path : daemon.config_files) {
-    if (path.starts_with("lease:")) continue;
-    if (changed_since(path, daemon.last_reload_timestamp)) return std::nullopt;
-    files.push_back(read_policy_file(path));
-  }
+  for (const std::string& path : files_in_force(daemon)) files.push_back(read_policy_file(path));
   std::ranges::move(lease_files(context), std::back_inserter(files));
   auto prepared = prepare_for(machine, files);
   return prepared ? std::optional(std::move(prepared->plan)) : std::nullopt;

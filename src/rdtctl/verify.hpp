@@ -1,5 +1,5 @@
 // The comparison of `status --verify`: everything that the daemon granted, with the state of the
-// kernel.
+// kernel; and of the policy files with those that are in force.
 #pragma once
 
 #include <optional>
@@ -10,6 +10,11 @@
 #include "rdtd/plan/plan.hpp"
 
 namespace rdtd {
+
+// The policy files in force, without the leases.
+[[nodiscard]] std::vector<std::string> files_in_force(const ManagerProperties& daemon);
+// Whether one of them was changed or removed after the load.
+[[nodiscard]] bool files_have_changed(const ManagerProperties& daemon);
 
 // The policy in force as a plan for the machine as it is now, for what is not on D-Bus: the
 // monitoring groups, and the ways of I/O devices. Nothing if the files have changed since they were

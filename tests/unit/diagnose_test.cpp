@@ -13,12 +13,17 @@ namespace {
 using test::expect_findings;
 using test::healthy;
 
-// A policy that is in force is worth a line, and one that is not since a reset is worth a warning.
+// A policy that is in force is worth a line, and one that is not, or has changed, is worth a
+// warning.
 TEST(Diagnose, PolicyInForce) {
-  const auto says = [](size_t active_files, std::optional<size_t> in_force, const char* error) {
+  using Files = std::vector<std::string>;
+  const auto says = [](const Files& active, const std::optional<Files>& in_force,
+                       const char* error = "", bool have_changed = false) {
     MachineFacts facts = test::healthy();
-    facts.active_files = active_files;
+    facts.no_policy = active.empty();
+    facts.active_files = active;
     facts.files_in_force = in_force;
+    facts.files_have_changed = have_changed;
     facts.plan_error = error;
     std::string out;
     for (const Finding& finding : diagnose(facts))
@@ -27,13 +32,20 @@ TEST(Diagnose, PolicyInForce) {
                            finding.what, finding.cure);
     return out;
   };
-  EXPECT_EQ(says(2, 2, ""), "ok the policy is valid and in force (2 files) -> ");
-  EXPECT_EQ(says(1, 0, ""),
-            "warning the policy is valid, but nothing of it is in force since the last reset -> "
-            "rdtctl reload puts 1 file in force");
-  EXPECT_EQ(says(0, 0, ""), "");
-  EXPECT_EQ(says(2, std::nullopt, ""), "");
-  EXPECT_EQ(says(2, 2, "p.toml:1:1: error: x"), "");
+  constexpr const char* changed =
+      "warning the policy files have changed since they were loaded -> rdtctl reload puts them in "
+      "force";
+  EXPECT_EQ(says({"a", "b"}, Files{"a", "b"}), "ok the policy is valid and in force (2 files) -> ");
+  EXPECT_EQ(says({"a", "b"}, Files{"a", "b"}, "", true), changed);
+  EXPECT_EQ(says({"a", "b"}, Files{"a"}), changed);
+  EXPECT_EQ(says({"a"}, Files{"a", "b"}), changed);
+  EXPECT_EQ(says({"a"}, Files{}),
+            "warning the policy is valid, but nothing of it is in force -> rdtctl reload puts 1 "
+            "file in force");
+  EXPECT_EQ(says({}, Files{}), "");
+  EXPECT_EQ(says({}, Files{"a"}), "");
+  EXPECT_EQ(says({"a"}, std::nullopt), "");
+  EXPECT_EQ(says({"a"}, Files{"a"}, "p.toml:1:1: error: x"), "");
 }
 
 TEST(Diagnose, Troubles) {
