@@ -36,10 +36,12 @@ int verbs::check(const Context& context, const std::vector<std::string>& files) 
       note("rdtctl: not checked against this machine: {}\n", machine.error().text());
     }
   }
-  if (files.empty())
-    std::ranges::move(hidden_policies(context.root, read), std::back_inserter(diagnostics));
   std::ranges::move(unknown_users(context, parsed.policy), std::back_inserter(diagnostics));
-  std::ranges::move(unknown_units(context, parsed.policy), std::back_inserter(diagnostics));
+  // Single files may be for another machine, which has other units.
+  if (files.empty()) {
+    std::ranges::move(hidden_policies(context.root, read), std::back_inserter(diagnostics));
+    std::ranges::move(unknown_units(context, parsed.policy), std::back_inserter(diagnostics));
+  }
   if (!context.elsewhere)
     for (Diagnostic& link : linked_executables(parsed.policy))
       if (std::ranges::find(diagnostics, link.where, &Diagnostic::where) == diagnostics.end())

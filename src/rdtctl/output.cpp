@@ -96,11 +96,14 @@ void shorten_texts(const Context& context, const std::vector<Column>& columns, s
 // Breaks before "NAME:", and if `sizes` before the size of ways too: "4 ways 256 KiB".
 std::string break_at_entries(std::string text, size_t width, size_t indent, bool sizes) {
   const auto is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+  const auto is_of_name = [](char c) {
+    return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0;  // MB_MAX
+  };
   for (size_t i = 0; i < text.size(); i++) {
     if (text[i] != ' ') continue;
     size_t end = i + 1;
     if (sizes && end < text.size() && is_digit(text[end])) continue;
-    while (end < text.size() && std::isalnum(static_cast<unsigned char>(text[end])) != 0) end++;
+    while (end < text.size() && is_of_name(text[end])) end++;
     if (end >= text.size() || text[end] != ':') text[i] = kept_space;
   }
   text = break_lines(text, width, indent);

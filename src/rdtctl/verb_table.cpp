@@ -28,8 +28,8 @@ void VerbTable::add_all() {
   add_control();
   add_assignment();
   group_ = "Measure";
-  add_bench();
   add_suggest();
+  add_bench();
   group_ = "Other";
   add_others();
 }
