@@ -70,7 +70,7 @@ std::expected<void, Refusal> answer_to_reload() {
 // While a policy file of a certain name is there, more is planned.
 std::vector<PlannedStep> steps_to_plan() {
   std::vector<PlannedStep> out = {{"create", "web", "create  web"}};
-  if (std::filesystem::exists("/etc/rdtd/many.toml"))
+  if (std::filesystem::exists("/run/many-steps"))
     for (const auto& [kind, group] : {std::pair("schemata", "web"),
                                       {"schemata", "default"},
                                       {"cpus", "default"},
