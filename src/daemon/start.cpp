@@ -125,7 +125,7 @@ Result<Directory> open_hierarchy(const std::vector<std::string>& candidates) {
 // A source that fails for want of memory or descriptors is tried a few times: nobody opens it
 // later.
 template <class Open>
-std::invoke_result_t<Open> open_in_the_end(Open open) {
+std::invoke_result_t<Open> open_with_retries(Open open) {
   constexpr int tries = 3;
   constexpr std::chrono::milliseconds pause{50};
   auto opened = open();
@@ -137,7 +137,7 @@ std::invoke_result_t<Open> open_in_the_end(Open open) {
 }
 
 std::unique_ptr<CgroupWatch> watch_cgroups(const std::vector<std::string>& candidates) {
-  auto watch = open_in_the_end([&] {
+  auto watch = open_with_retries([&] {
     auto root = open_hierarchy(candidates);
     return root ? CgroupWatch::open(std::move(*root)) : std::unexpected(root.error());
   });
@@ -165,7 +165,7 @@ std::string namespace_root(const Directory& proc, const std::vector<std::string>
 }
 
 std::unique_ptr<resctrl::ChangeWatch> watch_resctrl(const std::string& path) {
-  auto watch = open_in_the_end([&] { return resctrl::ChangeWatch::open(path); });
+  auto watch = open_with_retries([&] { return resctrl::ChangeWatch::open(path); });
   if (watch) return std::make_unique<resctrl::ChangeWatch>(std::move(*watch));
   spdlog::warn("{}; changes by other tools are found at each reconcile only", watch.error().text());
   return nullptr;
@@ -173,7 +173,7 @@ std::unique_ptr<resctrl::ChangeWatch> watch_resctrl(const std::string& path) {
 
 // Subscribed before the first look at the processes, so that none slips in between.
 Result<Connector> subscribe(Connector::Events events, int receive_buffer, bool blocking) {
-  return open_in_the_end([&]() -> Result<Connector> {
+  return open_with_retries([&]() -> Result<Connector> {
     auto connector = Connector::open(events, receive_buffer, blocking);
     if (!connector) return connector;
     if (auto subscribed = connector->subscribe(std::chrono::seconds(2)); !subscribed)
@@ -375,7 +375,7 @@ int run_daemon(const Paths& paths) {
   // end of it, so free(3) has to.
   (void)::mallopt(M_TRIM_THRESHOLD, 128 * 1024);
   const UniqueFd requests(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  auto classifier = open_in_the_end([&] { return Classifier::make(requests.get()); });
+  auto classifier = open_with_retries([&] { return Classifier::make(requests.get()); });
   if (!classifier) spdlog::warn("{}", classifier.error().text());
   auto opened = open_all(paths);
   if (!opened) {
