@@ -21,21 +21,6 @@ namespace {
 // refused parts it plans and undoes up to 2n times.
 constexpr std::chrono::seconds longest_search{2};
 
-// Of devices nobody else says that they have lost their limits.
-void log_removal(const std::string& group, const std::set<unsigned>& iommu_groups) {
-  if (iommu_groups.empty())
-    spdlog::info("removed group '{}'", group_label(group));
-  else
-    spdlog::warn("removed group '{}', which had {}", group_label(group),
-                 resctrl::iommu_groups_text(iommu_groups));
-}
-
-void log_removals(const std::vector<Step>& steps, const resctrl::Transaction& done) {
-  for (const Step& step : steps)
-    if (const std::string& group = group_of(step); std::holds_alternative<RemoveGroup>(step))
-      log_removal(group, resctrl::parse_members(done.tasks_before(group)).iommu_groups);
-}
-
 // Of the control groups among `names`, those that have devices.
 std::map<std::string, std::set<unsigned>> devices_in(const resctrl::Filesystem& filesystem,
                                                      const std::set<std::string>& names) {
@@ -154,14 +139,15 @@ Result<Machine> Applier::read_machine() {
     for (auto& [domain, unlimited] : info.unlimited)
       unlimited = unlimited_[resource] = std::max(unlimited_[resource], unlimited);
   if (!std::exchange(settled_, true))
-    for (const std::string& group : ownership_.settle(machine->snapshot, system_.resctrl))
+    for (const std::string& group :
+         executor_.ownership().settle(machine->snapshot, system_.resctrl))
       spdlog::warn(
           "rdtd was killed before it had made or taken over group '{}', which is in use now: it is "
           "another tool's",
           group_label(group));
-  if (!unrecordable_.empty() && ownership_.store()) unrecordable_.clear();
+  if (!unrecordable_.empty() && executor_.ownership().store()) unrecordable_.clear();
   machine->snapshot.unrecordable = unrecordable_;
-  machine->snapshot.owned = ownership_.owned(machine->snapshot);
+  machine->snapshot.owned = executor_.ownership().owned(machine->snapshot);
   last_owned_ = machine->snapshot.owned;
   tables_.note_others(machine->snapshot);
   refused_.leave_alone(machine->snapshot);
@@ -324,7 +310,7 @@ void Applier::note_failure(const resctrl::Transaction& transaction, const Error&
 std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, Request request,
                                                                  const InForce& before) {
   Plan& plan = loaded.prepared.plan;
-  resctrl::Transaction transaction(system_.resctrl, ownership_, loaded.machine,
+  resctrl::Transaction transaction(system_.resctrl, executor_.ownership(), loaded.machine,
                                    system_.device_holder);
   std::vector<Step> together = plan.changes.steps;
   std::ranges::copy(plan.changes.locks, std::back_inserter(together));
@@ -333,9 +319,9 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
     return std::unexpected(rdtd::refusal(done.error()));
   }
   log_removals(together, transaction);
-  auto unmade = make_mon_groups(plan.changes.mon_groups, loaded.machine);
+  auto unmade = executor_.make_mon_groups(plan.changes.mon_groups, loaded.machine);
   std::vector<Step> apart = plan.changes.mon_groups;  // that were carried out each by itself
-  std::erase_if(apart, [&, names = ownership_.names()](const Step& step) {
+  std::erase_if(apart, [&, names = executor_.ownership().names()](const Step& step) {
     return unmade.contains(group_of(step)) && !names.contains(group_of(step));
   });
   std::map<std::string, std::string> without_counters;
@@ -349,9 +335,9 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
                 is_first ? TableMaker::LeaveOut::all : TableMaker::LeaveOut::monitoring, unopened);
   if (!table) {
     Error error = table.error();
-    auto problems = take_back(apart, loaded.machine);
+    auto problems = executor_.take_back(apart, loaded.machine);
     std::ranges::move(transaction.undo(), std::back_inserter(problems));
-    give_cpus_back(apart, loaded.machine);
+    executor_.give_cpus_back(apart, loaded.machine);
     failure_.made_again = transaction.made_groups_again();
     failure_.not_undone = failure_.not_undone || !problems.empty();
     error.detail =
@@ -359,7 +345,7 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
     return std::unexpected(rdtd::refusal(error));
   }
   // Also if it had its part already: a later policy may have to give it everything back.
-  if (!policy.divides_nothing()) ownership_.own_default_group();
+  if (!policy.divides_nothing()) executor_.ownership().own_default_group();
   const size_t steps = plan.changes.size();
   std::vector<std::string> adopted = adopted_by(plan.changes.steps);
   const bool same = before.taken.empty() && !changes_groups(plan.changes) && unmade.empty() &&
@@ -377,55 +363,6 @@ std::expected<Applier::Applied, Refusal> Applier::carry_out_load(Loaded loaded, 
                  same};
 }
 
-// Removes monitoring groups that were made, and takes counters away that were assigned.
-std::vector<std::string> Applier::take_back(const std::vector<Step>& steps,
-                                            const Machine& machine) {
-  std::vector<std::string> problems;
-  for (const Step& step : std::views::reverse(steps)) {
-    if (std::holds_alternative<WriteCpus>(step)) continue;  // see give_cpus_back
-    Step back = RemoveGroup{group_of(step)};
-    if (const auto* assigned = std::get_if<AssignCounters>(&step)) {
-      AssignCounters none = *assigned;
-      for (auto& [event, domains] : none.events)
-        for (auto& [domain, has_counter] : domains) has_counter = false;
-      back = std::move(none);
-    }
-    auto done = carry_out({back}, machine);
-    if (done) continue;
-    done.error().detail.clear();  // it is about this one step
-    problems.push_back(done.error().text());
-  }
-  return problems;
-}
-
-// Of monitoring groups that were there before the steps.
-void Applier::give_cpus_back(const std::vector<Step>& steps, const Machine& machine) {
-  std::map<std::string, CpuSet> had;
-  for (const Step& step : steps)
-    if (const std::string& group = group_of(step);
-        std::holds_alternative<WriteCpus>(step) && machine.snapshot.mon_groups.contains(group)) {
-      const auto cpus = machine.snapshot.mon_cpus.find(group);
-      had[group] = cpus == machine.snapshot.mon_cpus.end() ? CpuSet{} : cpus->second;
-    }
-  for (const auto& [group, cpus] : had)
-    (void)carry_out({WriteCpus{.group = group, .before = {}, .after = cpus}}, machine);
-}
-
-// A failure of another tool's monitoring group is ignored: that tool has to notice it.
-std::map<std::string, Error> Applier::make_mon_groups(const std::vector<Step>& steps,
-                                                      const Machine& machine) {
-  std::map<std::string, Error> failed;
-  for (const Step& step : steps) {
-    const std::string& group = group_of(step);
-    if (failed.contains(group)) continue;
-    auto made = carry_out({step}, machine);
-    const bool others =
-        machine.snapshot.mon_groups.contains(group) && !machine.snapshot.owned.contains(group);
-    if (!made && !others) failed.emplace(group, std::move(made.error()));
-  }
-  return failed;
-}
-
 // The kernel may have given counters to groups that were just made. If nobody knows to which, all
 // may lack some: those that rdtd has not assigned are not what another tool took away.
 std::map<std::string, std::string> Applier::counters_after_steps(
@@ -434,7 +371,7 @@ std::map<std::string, std::string> Applier::counters_after_steps(
   if (now) {
     CounterPlan counters = plan_counters(groups, now->snapshot);
     std::ranges::copy(counters.steps, std::back_inserter(steps));
-    return assign_counters(std::move(counters), *now);
+    return executor_.assign_counters(std::move(counters), *now);
   }
   std::map<std::string, std::string> out;
   const auto add = [&](const std::string& group) {
@@ -449,21 +386,6 @@ std::map<std::string, std::string> Applier::counters_after_steps(
   return out;
 }
 
-std::map<std::string, std::string> Applier::assign_counters(CounterPlan plan,
-                                                            const Machine& machine) {
-  for (const Step& step : plan.steps)
-    if (const auto done = carry_out({step}, machine); !done)
-      plan.missing.insert_or_assign(group_of(step), done.error().text());
-  return std::move(plan.missing);
-}
-
-Result<void> Applier::carry_out(const std::vector<Step>& steps, const Machine& machine) {
-  resctrl::Transaction transaction(system_.resctrl, ownership_, machine, system_.device_holder);
-  auto done = transaction.carry_out(steps);
-  if (done) log_removals(steps, transaction);
-  return done;
-}
-
 Result<void> Applier::remove_all() {
   places_.clear();
   auto machine = read_machine();
@@ -476,19 +398,19 @@ Result<void> Applier::remove_all() {
   // The groups go, whether or not that can be written.
   Result<void> restored;
   if (!before.empty())
-    restored = carry_out({WriteSchemata{std::string(root_group), {}, before}}, *machine);
+    restored = executor_.carry_out({WriteSchemata{std::string(root_group), {}, before}}, *machine);
   if (restored) controls_before_.clear();
-  const auto devices = devices_in(system_.resctrl, ownership_.owned(machine->snapshot));
-  auto removed = resctrl::remove_owned_groups(system_.resctrl, ownership_, std::move(*machine),
-                                              system_.device_holder);
+  const auto devices = devices_in(system_.resctrl, executor_.ownership().owned(machine->snapshot));
+  auto removed = resctrl::remove_owned_groups(system_.resctrl, executor_.ownership(),
+                                              std::move(*machine), system_.device_holder);
   for (const auto& [group, iommu_groups] : devices)
-    if (!ownership_.names().contains(group)) log_removal(group, iommu_groups);
+    if (!executor_.ownership().names().contains(group)) log_removal(group, iommu_groups);
   return removed ? std::move(restored) : std::move(removed);
 }
 
 void Applier::release_default_group() {
-  ownership_.forget(std::string(root_group));
-  (void)ownership_.store();
+  executor_.ownership().forget(std::string(root_group));
+  (void)executor_.ownership().store();
 }
 
 }  // namespace rdtd

@@ -115,7 +115,8 @@ void Core::retry_soon() {
   const bool is_new = !std::ranges::includes(failing_, failing);
   if (!failed || is_new || applier.failure().out_of_time) retry_ = {};
   failing_ = std::move(failing);
-  if (drift_check.misses_mon_groups() || waits_for_machine) compare_within(GrowingPause::shortest);
+  if (!drift_check.monitoring().unmade().empty() || waits_for_machine)
+    compare_within(GrowingPause::shortest);
   if (state.in_force->users.unanswered) compare_within(user_lookup_interval);
   const auto now = system.now();
   const auto compare_after = [&](const GrowingPause& pause) {

@@ -12,8 +12,6 @@ namespace rdtd {
 
 namespace {
 
-const std::string mon_group_key = "monitoring group ";
-const std::string counter_key = "counters ";
 const std::string io_key = "io_alloc";
 const std::string mode_key = "mode ";
 const std::string remove_key = "remove ";
@@ -38,8 +36,7 @@ std::vector<Step> take_modes(std::vector<Step>& steps) {
 }  // namespace
 
 void DriftCheck::forget(bool left_others) {
-  unmade_.clear();
-  without_counters_.clear();
+  monitoring_.forget();
   if (left_others) return;
   following_.clear();
   lost_.clear();
@@ -85,7 +82,7 @@ std::set<std::string> DriftCheck::adopt(const InForce& in_force, Machine& machin
     problems_.clear("adopt");
     return {};
   }
-  if (const auto done = applier_.carry_out(steps, machine); !done) {
+  if (const auto done = executor_.carry_out(steps, machine); !done) {
     problems_.report("adopt", done.error().text());
     return {};
   }
@@ -121,7 +118,7 @@ DriftCheck::Restored DriftCheck::restore_apart(const std::vector<Step>& steps, C
     if (parts[i].empty()) continue;
     // Groups that are to be made change nothing for each other.
     if (i <= 1) machine = applier_.read_machine();
-    const auto done = machine ? applier_.carry_out(parts[i], *machine)
+    const auto done = machine ? executor_.carry_out(parts[i], *machine)
                               : Result<void>(std::unexpected(machine.error()));
     if (done && i > 0) out.groups_made = out.tables_old = true;
     if (done) continue;
@@ -141,7 +138,7 @@ void DriftCheck::restore_each(const std::vector<Step>& steps, Comparison& out, R
   for (const Step& step : steps) by_group[group_of(step)].push_back(step);
   for (const auto& [group, own] : by_group) {
     const auto machine = applier_.read_machine();
-    const auto done = machine ? applier_.carry_out(own, *machine)
+    const auto done = machine ? executor_.carry_out(own, *machine)
                               : Result<void>(std::unexpected(machine.error()));
     if (done) continue;
     out.refused.insert(group);
@@ -158,7 +155,7 @@ DriftCheck::Restored DriftCheck::restore(const InForce& in_force, const std::vec
   result.all = result.limits;
   if (result.all && !steps.empty()) {
     const auto whole =
-        last_failure_.empty() ? applier_.carry_out(steps, machine) : std::unexpected(Error{});
+        last_failure_.empty() ? executor_.carry_out(steps, machine) : std::unexpected(Error{});
     const bool makes = std::ranges::any_of(
         steps, [](const Step& step) { return std::holds_alternative<MakeGroup>(step); });
     if (whole && makes) out.groups_made = out.tables_old = true;
@@ -202,7 +199,7 @@ void DriftCheck::set_modes(const std::vector<Step>& modes, bool ready, bool by_k
     if (!machine && by_kernel) following_.insert(group);
     if (!machine || (!ready && !following_.contains(group))) continue;
     if (!machine->snapshot.groups.contains(group)) continue;  // it could not be made
-    const auto done = applier_.carry_out({step}, *machine);
+    const auto done = executor_.carry_out({step}, *machine);
     if (done) continue;
     if (by_kernel) following_.insert(group);
     failed.insert(group);
@@ -237,7 +234,7 @@ void DriftCheck::lock_regions(std::vector<Step> steps, bool ready, bool by_kerne
     const std::string& group = group_of(*step);
     const auto first = step;
     step += std::holds_alternative<MakeGroup>(*step) ? 2 : 1;
-    const auto done = applier_.carry_out({first, step}, *machine);
+    const auto done = executor_.carry_out({first, step}, *machine);
     if (done) lost_.erase(group);
     if (done) continue;
     const bool is_mode = std::holds_alternative<SetMode>(*first);
@@ -250,33 +247,6 @@ void DriftCheck::lock_regions(std::vector<Step> steps, bool ready, bool by_kerne
     for (const Step& step : steps) out.refused.insert(group_of(step));
 }
 
-void DriftCheck::make_later(const std::map<std::string, Error>& unmade) {
-  for (const auto& [group, error] : unmade) {
-    unmade_.insert(group);
-    problems_.set(mon_group_key + group, error.text());
-  }
-}
-
-// Nobody removed a group that could not be made yet, nor took CPUs that it could not get: it is
-// made even if drift is only reported. Returns the groups that were made.
-std::set<std::string> DriftCheck::make_mon_groups(const InForce& in_force, std::vector<Step> steps,
-                                                  const Machine& machine, bool by_kernel,
-                                                  Comparison& out) {
-  if (in_force.policy.daemon.drift == OnDrift::report && !by_kernel)
-    std::erase_if(steps, [&](const Step& step) { return !unmade_.contains(group_of(step)); });
-  const auto failed = applier_.make_mon_groups(steps, machine);
-  std::set<std::string> made;
-  for (const Step& step : steps)
-    if (std::holds_alternative<MakeGroup>(step) && !failed.contains(group_of(step)))
-      made.insert(group_of(step));
-  if (!made.empty()) out.groups_made = out.tables_old = true;
-  for (const auto& [group, error] : failed) problems_.report(mon_group_key + group, error.text());
-  unmade_.clear();
-  for (const auto& [group, error] : failed) unmade_.insert(group);
-  problems_.clear_all(mon_group_key, unmade_);
-  return made;
-}
-
 // By itself, on what the restoration has left: the kernel may refuse, as long as a group of another
 // tool has the CLOSID, and limits do not depend on it.
 // `alone`: nothing else is to be restored.
@@ -287,7 +257,7 @@ void DriftCheck::enable_io(const InForce& in_force, bool alone, Comparison& out)
                                      in_force.capabilities, machine->snapshot)
                                 .steps;
   if (alone) std::erase_if(steps, [](const Step& step) { return group_of(step) != io_group; });
-  const auto done = applier_.carry_out(steps, *machine);
+  const auto done = executor_.carry_out(steps, *machine);
   if (done) {
     problems_.clear(io_key);
     lost_.erase(std::string(io_group));
@@ -308,58 +278,21 @@ void DriftCheck::restore_io(const InForce& in_force, bool is_disabled, bool read
   problems_.clear(io_key);
 }
 
-void DriftCheck::assign_later(const std::map<std::string, std::string>& without_counters) {
-  for (const auto& [group, why] : without_counters) {
-    without_counters_.insert(group);
-    problems_.set(counter_key + group, why);
-  }
-}
-
-// Counters that became free go to groups that lacked some, even if drift is only reported.
-void DriftCheck::assign_counters(const InForce& in_force, bool by_kernel,
-                                 const std::set<std::string>& made, Comparison& out) {
-  without_counters_.insert(made.begin(), made.end());
+void DriftCheck::compare_monitoring(const InForce& in_force, std::vector<Step> mon_groups,
+                                    const Machine& before, bool by_kernel, Comparison& out) {
+  const auto made = monitoring_.make_groups(in_force, std::move(mon_groups), before, by_kernel);
+  if (!made.empty()) out.groups_made = out.tables_old = true;
+  if (before.snapshot.mbm_assignments.empty()) return monitoring_.forget_counters();
   // The restored groups may have taken counters, or brought some.
-  const auto machine = read_again();
-  if (!machine && by_kernel)
-    for (const GroupTarget& target : in_force.groups) {
-      without_counters_.insert(target.directory);
-      without_counters_.insert(target.mon_groups.begin(), target.mon_groups.end());
-    }
-  if (!machine) return;
-  CounterPlan plan = plan_counters(in_force.groups, machine->snapshot);
-  const bool wanted = by_kernel || in_force.policy.daemon.drift == OnDrift::restore;
-  std::vector<Drift> lost;
-  std::erase_if(plan.steps, [&](const Step& step) {
-    const std::string& group = group_of(step);
-    if (without_counters_.contains(group)) return false;
-    const MbmAssignments& events = std::get<AssignCounters>(step).events;
-    lost.push_back({group,
-                    fmt::format("group '{}': no counter at {}", group_label(group),
-                                mbm_assignments_line(events)),
-                    wanted, by_kernel});
-    return !wanted;
-  });
-  const auto still = applier_.assign_counters(std::move(plan), *machine);
-  for (Drift& drift : lost)
-    if (!still.contains(*drift.group)) out.drift.push_back(std::move(drift));
-  for (const auto& [group, why] : still) problems_.report(counter_key + group, why);
-  without_counters_.clear();
-  for (const auto& [group, why] : still) without_counters_.insert(group);
-  problems_.clear_all(counter_key, without_counters_);
-}
-
-// The kernel assigns no counters any more: what was missing is no problem now.
-void DriftCheck::forget_counters() {
-  without_counters_.clear();
-  problems_.clear_all(counter_key, {});
+  auto taken = monitoring_.assign_counters(in_force, by_kernel, made, read_again());
+  std::ranges::move(taken, std::back_inserter(out.drift));
 }
 
 // Groups that an earlier removal left behind. One that still cannot be removed is logged once.
 void DriftCheck::remove_left_behind(const std::vector<Step>& removals, const Machine& machine) {
   std::set<std::string> failed;
   for (const Step& removal : removals) {
-    const auto removed = applier_.carry_out({removal}, machine);
+    const auto removed = executor_.carry_out({removal}, machine);
     if (removed) continue;
     failed.insert(group_of(removal));
     problems_.report(remove_key + group_of(removal), removed.error().text());
@@ -425,22 +358,17 @@ DriftCheck::Comparison DriftCheck::compare(const std::shared_ptr<const InForce>&
                         current->capabilities, now);
   if (reset_pending_ && current->policy.daemon.drift == OnDrift::report) {
     std::set<std::string> pending = following_;
-    pending.insert(unmade_.begin(), unmade_.end());
+    pending.insert(monitoring_.unmade().begin(), monitoring_.unmade().end());
     left_alone_.take_out(current->groups, *machine, pending, back);
   }
   const std::vector<Step> modes = take_modes(back.steps);
-  const std::set<std::string> unmade = unmade_;
+  const std::set<std::string> unmade = monitoring_.unmade();
   const bool by_kernel = reset_pending_;
   const Restored restored = restore(*current, back.steps, *machine, out);
   set_modes(modes, restored.limits, by_kernel);
   lock_regions(std::move(back.locks), restored.all, by_kernel, out);
   restore_io(*current, io_is_disabled, restored.all, by_kernel, out);
-  const std::set<std::string> made =
-      make_mon_groups(*current, back.mon_groups, *machine, by_kernel, out);
-  if (now.mbm_assignments.empty())
-    forget_counters();
-  else
-    assign_counters(*current, by_kernel, made, out);
+  compare_monitoring(*current, std::move(back.mon_groups), *machine, by_kernel, out);
   remove_left_behind(back.removals, *machine);
   add_drift(*current, now, by_kernel, adopted, unmade, out);
   if (!read_failed_) problems_.clear("read");

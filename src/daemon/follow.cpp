@@ -39,7 +39,7 @@ std::shared_ptr<const InForce> DriftCheck::follow_machine(const InForce& in_forc
           if (const auto masks = target.state.schemata.find(resource);
               masks != target.state.schemata.end() && masks->second.contains(domain))
             value = masks->second.at(domain);
-  auto plan = make_plan(in_force.policy, machine.capabilities, granted, MonGroups::wanted);
+  auto plan = make_plan(in_force.policy, machine.capabilities, granted, PlanFor::in_force);
   if (!plan) {
     const auto text = [&](const Sources& sources) {
       return fmt::format("the machine has changed, and the policy in force does not fit it:\n{}",

@@ -63,7 +63,7 @@ std::expected<Applier::Loaded, Refusal> Applier::load_on(Machine machine, const 
   machine.snapshot.to_adopt = request.adopt;
   machine.snapshot.controls_before = controls_before_;
   if (!may_displace(request.leases)) machine.snapshot.places = places_;
-  machine.snapshot.owned = ownership_.owned(machine.snapshot);
+  machine.snapshot.owned = executor_.ownership().owned(machine.snapshot);
   take_own_unread(machine.snapshot, request.fit);
   // First something is to be in force: then is the time to ask again.
   if (request.fit != Fit::whole)

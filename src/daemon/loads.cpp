@@ -282,8 +282,8 @@ void Loads::put_in_force(Applier::Applied& applied) {
   forget_before_load(applied.left_others);
   core_.admit(core_.readers());
   if (!applied.unopened.empty()) core_.problems.report("table", applied.unopened.front().text());
-  core_.drift_check.make_later(applied.unmade);
-  core_.drift_check.assign_later(applied.without_counters);
+  core_.drift_check.monitoring().make_later(applied.unmade);
+  core_.drift_check.monitoring().assign_later(applied.without_counters);
   core_.retry_soon();
 }
 
@@ -313,8 +313,8 @@ Task<> Loads::remove_groups(std::vector<Step> removals) {
   for (const Step& removal : removals) {
     // Since the steps were planned, another tool may have removed it and made it again.
     if (machine && !machine->snapshot.owned.contains(group_of(removal))) continue;
-    const auto removed =
-        machine ? core_.applier.carry_out({removal}, *machine) : std::unexpected(machine.error());
+    const auto removed = machine ? core_.applier.executor().carry_out({removal}, *machine)
+                                 : std::unexpected(machine.error());
     if (!removed) core_.problems.report("remove " + group_of(removal), removed.error().text());
   }
 }

@@ -171,10 +171,9 @@ void Reconciler::follow_templates(bool all) {
     for (const std::string& directory : wanted)
       if (wanted_in_look_.size() < Looks::max_monitored) wanted_in_look_.insert(directory);
   }
-  size_t of_others = 0;
-  for (const auto& [group, count] : core_.applier.tables().others_monitoring()) of_others += count;
   TemplateGroups::Change change =
-      templates_.update(core_.state.in_force, wanted, all, of_others, core_.system.now());
+      templates_.update(core_.state.in_force, wanted, all,
+                        core_.applier.tables().others_monitoring(), core_.system.now());
   std::vector<std::string> waiting;
   for (const std::string& directory : templates_.waiting()) {
     if (waiting.size() == max_named) break;
@@ -191,7 +190,7 @@ void Reconciler::follow_templates(bool all) {
                                       templates_.waiting().size() > waiting.size() ? ", ..." : ""));
   if (change.in_force == nullptr) return;
   core_.state.in_force = std::move(change.in_force);
-  core_.drift_check.expect_new(change.added);
+  core_.drift_check.monitoring().expect_new(change.added);
   core_.compare_within({});
 }
 

@@ -11,7 +11,7 @@ void TableMaker::note_others(const Snapshot& now) {
   others_monitoring_.clear();
   for (const std::string& directory : now.mon_groups)
     if (!now.owned.contains(directory))
-      others_monitoring_[std::string(control_group_of(directory))]++;
+      others_monitoring_[std::string(control_group_of(directory))].insert(directory);
   for (const auto& [group, counter] : counters_)
     counter->others_monitor = others_monitoring_.contains(group);
 }

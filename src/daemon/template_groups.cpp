@@ -50,11 +50,11 @@ struct Named {
 
 // That no group has, but for one for each CLOSID that is left: the kernel does not give an RMID
 // away at once that was in use, and control groups come first.
-size_t free_rmids(const InForce& in_force, size_t of_others) {
+size_t free_rmids(const InForce& in_force, const OthersMonitoring& others) {
   const auto rmids = in_force.capabilities.shared_rmids();
   if (!rmids) return SIZE_MAX;
   size_t used = std::max<size_t>(in_force.groups.size(), in_force.capabilities.most_groups());
-  used += of_others;
+  for (const auto& [control, directories] : others) used += directories.size();
   for (const GroupTarget& group : in_force.groups) used += group.mon_groups.size();
   return *rmids - std::min<size_t>(*rmids, used);
 }
@@ -81,7 +81,7 @@ std::set<std::string> TemplateGroups::over(const std::set<std::string>& there,
 
 TemplateGroups::Change TemplateGroups::update(const std::shared_ptr<const InForce>& in_force,
                                               const std::set<std::string>& wanted, bool all,
-                                              size_t of_others, Time now) {
+                                              const OthersMonitoring& others, Time now) {
   const Named named(in_force->policy);
   std::set<std::string> there;
   for (const GroupTarget& group : in_force->groups)
@@ -93,10 +93,15 @@ TemplateGroups::Change TemplateGroups::update(const std::shared_ptr<const InForc
     removed = over(there, wanted, now);
     waiting_.clear();
   }
+  const auto is_of_others = [&](const std::string& directory) {
+    const auto theirs = others.find(std::string(control_group_of(directory)));
+    return theirs != others.end() && theirs->second.contains(directory);
+  };
+  std::ranges::copy_if(there, std::inserter(removed, removed.end()), is_of_others);
   Change out;
-  size_t left = free_rmids(*in_force, of_others);
+  size_t left = free_rmids(*in_force, others);
   for (const std::string& directory : wanted) {
-    if (there.contains(directory) || !named.by_template(directory) ||
+    if (there.contains(directory) || !named.by_template(directory) || is_of_others(directory) ||
         in_force->find(std::string(control_group_of(directory))) == nullptr)
       continue;
     const bool fits = left > 0;

@@ -211,6 +211,11 @@ TEST_F(TemplateGroupsTest, LeaveAnotherToolsGroupAlone) {
   const pid_t pid = worker("shop.service");
   exec(pid);
   EXPECT_EQ(group_of(pid), "web");
+  reconcile();
+  EXPECT_EQ(manager->answers().properties().drift, 0U);
+  EXPECT_EQ(problems(), std::vector<std::string>{});
+  reconcile();
+  EXPECT_EQ(manager->answers().properties().drift, 0U);
 }
 
 // More values than RMIDs: the newest wait, and a control group comes before them.

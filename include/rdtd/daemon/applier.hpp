@@ -13,11 +13,11 @@
 
 #include "rdtd/daemon/in_force.hpp"
 #include "rdtd/daemon/refused_parts.hpp"
+#include "rdtd/daemon/step_executor.hpp"
 #include "rdtd/daemon/system.hpp"
 #include "rdtd/daemon/table_maker.hpp"
 #include "rdtd/model/refusal.hpp"
 #include "rdtd/plan/controls.hpp"
-#include "rdtd/plan/mbm_counters.hpp"
 #include "rdtd/resctrl/ownership.hpp"
 #include "rdtd/resctrl/transaction.hpp"
 
@@ -26,7 +26,7 @@ namespace rdtd {
 class Applier {
  public:
   Applier(System& system, Ownership ownership)
-      : system_(system), ownership_(std::move(ownership)), tables_(system.resctrl) {}
+      : system_(system), executor_(system, std::move(ownership)), tables_(system.resctrl) {}
 
   // How a policy is treated that the machine cannot serve as a whole.
   enum class Fit {
@@ -89,17 +89,10 @@ class Applier {
   };
   [[nodiscard]] const Failure& failure() const { return failure_; }
 
-  // Makes monitoring groups, each by itself. Returns those that could not be made, and why.
-  [[nodiscard]] std::map<std::string, Error> make_mon_groups(const std::vector<Step>& steps,
-                                                             const Machine& machine);
-  // Assigns counters to the groups, and returns those that still lack some, and why.
-  [[nodiscard]] std::map<std::string, std::string> assign_counters(CounterPlan plan,
-                                                                   const Machine& machine);
-  // Carries out steps that were found by a comparison.
-  [[nodiscard]] Result<void> carry_out(const std::vector<Step>& steps, const Machine& machine);
   // Removes every group that rdtd made.
   [[nodiscard]] Result<void> remove_all();
   [[nodiscard]] TableMaker& tables() { return tables_; }
+  [[nodiscard]] StepExecutor& executor() { return executor_; }
 
   [[nodiscard]] Result<Machine> read_machine();
   // Adds to the snapshot which of the regions that must go are in use. Those of no target are taken
@@ -107,15 +100,12 @@ class Applier {
   void find_busy_locks(Machine& machine, const std::vector<LockTarget>& locks);
   // The policy divides nothing any more: the default group is not rdtd's.
   void release_default_group();
-  [[nodiscard]] Result<void> store() { return ownership_.store(); }
+  [[nodiscard]] Result<void> store() { return executor_.ownership().store(); }
 
  private:
   [[nodiscard]] Refusal refusal(const Rejected& rejected) const;
   [[nodiscard]] std::map<std::string, std::string> holders_of(const std::vector<Step>& steps,
                                                               const Snapshot& now) const;
-  [[nodiscard]] std::vector<std::string> take_back(const std::vector<Step>& steps,
-                                                   const Machine& machine);
-  void give_cpus_back(const std::vector<Step>& steps, const Machine& machine);
   void take_own_unread(Snapshot& snapshot, Fit fit);
   [[nodiscard]] std::expected<Loaded, Refusal> load_texts(const Request& request, Machine machine,
                                                           const InForce& before);
@@ -141,7 +131,7 @@ class Applier {
   void remember_places(const InForce& in_force, const std::vector<PolicyFile>& leases);
 
   System& system_;
-  Ownership ownership_;
+  StepExecutor executor_;
   TableMaker tables_;
   std::set<std::string> last_owned_;
   std::optional<std::vector<PseudoLock>> access_;  // to devices, under the policy in force

@@ -11,23 +11,21 @@
 #include <vector>
 
 #include "rdtd/daemon/applier.hpp"
+#include "rdtd/daemon/drift.hpp"
 #include "rdtd/daemon/in_force.hpp"
 #include "rdtd/daemon/left_alone.hpp"
+#include "rdtd/daemon/monitoring_drift.hpp"
 #include "rdtd/daemon/problems.hpp"
 
 namespace rdtd {
 
-// Something that another tool changed, or the kernel when CPUs came.
-struct Drift {
-  std::optional<std::string> group;  // its directory; nothing if threads were in the wrong one
-  std::string text;                  // "group 'redis': L3:0=ff, granted L3:0=f"
-  bool restored = false;
-  bool by_kernel = false;
-};
-
 class DriftCheck {
  public:
-  DriftCheck(Applier& applier, Problems& problems) : applier_(applier), problems_(problems) {}
+  DriftCheck(Applier& applier, Problems& problems)
+      : applier_(applier),
+        executor_(applier.executor()),
+        problems_(problems),
+        monitoring_(applier.executor(), problems) {}
 
   struct Comparison {
     // Replaces the present one: planned for a machine that has changed. Null if nothing changed.
@@ -42,16 +40,8 @@ class DriftCheck {
   // Compares and restores. The caller holds the lock of resctrl.
   [[nodiscard]] Comparison compare(const std::shared_ptr<const InForce>& in_force);
 
-  // Monitoring groups of the policy that could not be made at its load, and why: they are made when
-  // it becomes possible.
-  void make_later(const std::map<std::string, Error>& unmade);
-  // The same for counters of groups.
-  void assign_later(const std::map<std::string, std::string>& without_counters);
-  // Monitoring groups that the next comparison is to make: nobody removed them.
-  void expect_new(const std::set<std::string>& mon_groups) {
-    unmade_.insert(mon_groups.begin(), mon_groups.end());
-  }
-  [[nodiscard]] bool misses_mon_groups() const { return !unmade_.empty(); }
+  // Knows what could not be made or assigned at a load, and tries it again at each comparison.
+  [[nodiscard]] MonitoringDrift& monitoring() { return monitoring_; }
 
   // A CPU has gone or come: the kernel may have reset what it belongs to, even if the next
   // comparison does not see that it was away. Or the undo of a load has failed.
@@ -84,16 +74,11 @@ class DriftCheck {
   [[nodiscard]] Restored restore(const InForce& in_force, const std::vector<Step>& steps,
                                  const Machine& machine, Comparison& out);
   void set_modes(const std::vector<Step>& modes, bool ready, bool by_kernel);
-  [[nodiscard]] std::set<std::string> make_mon_groups(const InForce& in_force,
-                                                      std::vector<Step> steps,
-                                                      const Machine& machine, bool by_kernel,
-                                                      Comparison& out);
   void enable_io(const InForce& in_force, bool alone, Comparison& out);
   void restore_io(const InForce& in_force, bool is_disabled, bool ready, bool by_kernel,
                   Comparison& out);
-  void forget_counters();
-  void assign_counters(const InForce& in_force, bool by_kernel, const std::set<std::string>& made,
-                       Comparison& out);
+  void compare_monitoring(const InForce& in_force, std::vector<Step> mon_groups,
+                          const Machine& before, bool by_kernel, Comparison& out);
   [[nodiscard]] bool kernel_reset(const Machine& machine);
   [[nodiscard]] std::vector<Difference> differences_to(const InForce& in_force, Snapshot now) const;
   void add_drift(const InForce& in_force, const Snapshot& before, bool by_kernel,
@@ -101,11 +86,11 @@ class DriftCheck {
                  Comparison& out);
 
   Applier& applier_;
+  StepExecutor& executor_;
   Problems& problems_;
-  std::string last_failure_;                // to restore, by what failed
-  std::set<std::string> unmade_;            // monitoring groups that could not be made yet
-  std::set<std::string> without_counters_;  // groups that lacked some at the last look
-  std::set<std::string> following_;         // groups whose mode rdtd has yet to set
+  MonitoringDrift monitoring_;
+  std::string last_failure_;         // to restore, by what failed
+  std::set<std::string> following_;  // groups whose mode rdtd has yet to set
   // Regions, and the I/O ways, that the kernel took and rdtd could not give back yet.
   std::set<std::string> lost_;
   LeftAlone left_alone_;

@@ -15,6 +15,9 @@
 
 namespace rdtd {
 
+// The monitoring groups of other tools: their directories, by control group.
+using OthersMonitoring = std::map<std::string, std::set<std::string>>;
+
 class TableMaker {
  public:
   explicit TableMaker(resctrl::Filesystem& resctrl) : resctrl_(resctrl) {}
@@ -30,10 +33,7 @@ class TableMaker {
 
   // Which groups have monitoring groups of other tools now: all tables know it at once.
   void note_others(const Snapshot& now);
-  // How many each control group has.
-  [[nodiscard]] const std::map<std::string, size_t>& others_monitoring() const {
-    return others_monitoring_;
-  }
+  [[nodiscard]] const OthersMonitoring& others_monitoring() const { return others_monitoring_; }
 
   // By directory, of the groups that rules lead to. The figures of a group go when no rule leads to
   // it any more: leases make ever new ones.
@@ -43,7 +43,7 @@ class TableMaker {
  private:
   resctrl::Filesystem& resctrl_;
   Counters counters_;
-  std::map<std::string, size_t> others_monitoring_;
+  OthersMonitoring others_monitoring_;
 };
 
 }  // namespace rdtd

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "rdtd/daemon/in_force.hpp"
+#include "rdtd/daemon/table_maker.hpp"
 
 namespace rdtd {
 
@@ -23,11 +24,11 @@ class TemplateGroups {
     std::set<std::string> added;              // directories, to be made
   };
   // `wanted`: those that looks at processes found since the last call, by directory. `all`: among
-  // these was a look at all processes, so that others are empty. `of_others`: how many monitoring
-  // groups other tools have.
+  // these was a look at all processes, so that others are empty. A value of which another tool has
+  // a group of that name needs none of rdtd.
   [[nodiscard]] Change update(const std::shared_ptr<const InForce>& in_force,
-                              const std::set<std::string>& wanted, bool all, size_t of_others,
-                              Time now);
+                              const std::set<std::string>& wanted, bool all,
+                              const OthersMonitoring& others, Time now);
   // That wait for an RMID, by directory.
   [[nodiscard]] const std::set<std::string>& waiting() const { return waiting_; }
 
