@@ -31,8 +31,7 @@ void Planner::check_names() {
     const std::string directory = group_directory(group.name.value);
     if (!is_taken(directory, snapshot_)) continue;
     const auto taken = snapshot_.groups.find(directory);
-    const bool adopts = group.adopt || snapshot_.to_adopt.contains(directory);
-    if (adopts && taken != snapshot_.groups.end() && is_pseudo(taken->second.mode))
+    if (taken != snapshot_.groups.end() && is_pseudo(taken->second.mode))
       error(
           group.name.where,
           fmt::format("group '{}' is pseudo-locked: rdtd does not take it over", group.name.value),
@@ -361,6 +360,7 @@ CpuSet Planner::checked_cpus(const Located<CpuSet>& asked) {
                   fmt::format("it can have {}", format_cpu_list(*snapshot_.possible_cpus)));
     for (const unsigned cpu : missing) wanted.erase(cpu);
   }
+  if (plan_for_ == PlanFor::in_force) return wanted;
   for (const auto& [name, has] : cpus_of_others())
     if (const CpuSet theirs = common(wanted, has); !theirs.empty())
       error(where, fmt::format("{} belong{} to group '{}', which rdtd did not make", cpus(theirs),
@@ -414,7 +414,9 @@ void Planner::assign_monitor_cpus(const Group& group) {
     else  // the group's own are checked
       std::erase_if(wanted, [&](unsigned cpu) { return !target(&group).state.cpus.contains(cpu); });
     for (const auto& [other, cpus_of_other] : snapshot_.mon_cpus) {
-      if (!is_foreign(other) || other == directory || control_group_of(other) != control) continue;
+      if (!is_foreign(other) || other == directory || control_group_of(other) != control ||
+          plan_for_ == PlanFor::in_force)
+        continue;
       const CpuSet theirs = common(wanted, cpus_of_other);
       if (!theirs.empty())
         error(monitor.cpus.where,

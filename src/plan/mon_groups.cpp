@@ -81,7 +81,8 @@ void Planner::check_rmids_of_closids() {
   std::map<std::string_view, const Location*> last;
   for (const auto& [directory, where] : mon_groups_) {
     asked[control_group_of(directory)].push_back(group_label(directory));
-    last[control_group_of(directory)] = &where;
+    const Location*& latest = last[control_group_of(directory)];
+    if (latest == nullptr || *latest < where) latest = &where;
   }
   for (const std::string& directory : snapshot_.mon_groups)
     if (is_foreign(directory)) others[control_group_of(directory)].push_back(directory);
@@ -126,7 +127,7 @@ void Planner::check_rmids() {
   }
   for (const auto& [directory, where] : mon_groups_) {
     asked.push_back(group_label(directory));
-    last = &where;
+    if (last == nullptr || *last < where) last = &where;
   }
   // Each region has one until it is locked; then the kernel keeps it in limbo.
   std::vector<std::string> regions;

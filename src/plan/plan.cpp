@@ -190,7 +190,7 @@ std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
   check_io();
   std::vector<Step> steps = adoptions(targets_, snapshot_);
   for (const Step& step : steps) snapshot_.owned.insert(group_of(step));
-  if (mon_groups_wanted_ == MonGroups::required) {
+  if (plan_for_ == PlanFor::new_policy) {
     check_mon_group_names();
     check_rmids();
   }
@@ -204,8 +204,12 @@ std::expected<Plan, std::vector<Diagnostic>> Planner::run() {
     for (const Group& group : policy_.groups) check_resources(group.amounts);
     // With far more groups than CLOSIDs, each would be refused in each domain.
     constexpr size_t most_placed = 1024;  // some Arm machines have so many CLOSIDs
-    if (!has_errors(diagnostics_) || policy_.groups.size() <= most_placed)
+    if (!has_errors(diagnostics_) || policy_.groups.size() <= most_placed) {
+      // All of them: one that is refused ends the search in its cache.
+      for (const Partition& partition : policy_.partitions) check_amounts(partition.amounts);
+      for (const Group& group : policy_.groups) check_amounts(group.amounts);
       for (const Cache& cache : caches_) place_cache(cache);
+    }
     for (const auto& [resource, info] : capabilities_.bandwidths) set_bandwidth(resource, info);
     set_controls();
   }
@@ -261,13 +265,12 @@ bool leaves_default_group(const Policy& policy, const Snapshot& snapshot) {
 
 std::expected<Plan, std::vector<Diagnostic>> make_plan(const Policy& policy,
                                                        const Capabilities& capabilities,
-                                                       const Snapshot& snapshot,
-                                                       MonGroups mon_groups) {
+                                                       const Snapshot& snapshot, PlanFor plan_for) {
   if (!capabilities.divides_nothing() || policy.daemon.unsupported == OnUnsupported::refuse)
-    return Planner(policy, capabilities, snapshot, mon_groups).run();
+    return Planner(policy, capabilities, snapshot, plan_for).run();
   Policy reduced = policy;
   auto left_out = leave_out_groups(reduced, capabilities);
-  auto plan = Planner(reduced, capabilities, snapshot, mon_groups).run();
+  auto plan = Planner(reduced, capabilities, snapshot, plan_for).run();
   std::ranges::move(left_out, std::back_inserter(plan ? plan->warnings : plan.error()));
   sort_by_place(plan ? plan->warnings : plan.error());
   return plan;
@@ -276,7 +279,7 @@ std::expected<Plan, std::vector<Diagnostic>> make_plan(const Policy& policy,
 std::vector<Diagnostic> follow_others(const Policy& policy, const Capabilities& capabilities,
                                       const Snapshot& snapshot, std::vector<GroupTarget>& targets,
                                       const IoTarget& io) {
-  return Planner(policy, capabilities, snapshot, MonGroups::wanted).follow_others(targets, io);
+  return Planner(policy, capabilities, snapshot, PlanFor::in_force).follow_others(targets, io);
 }
 
 }  // namespace rdtd

@@ -87,11 +87,11 @@ struct PlacementWarnings {
 class Planner {
  public:
   Planner(const Policy& policy, const Capabilities& capabilities, const Snapshot& snapshot,
-          MonGroups mon_groups)
+          PlanFor plan_for)
       : policy_(policy),
         capabilities_(capabilities),
         snapshot_(snapshot),
-        mon_groups_wanted_(mon_groups) {}
+        plan_for_(plan_for) {}
   std::expected<Plan, std::vector<Diagnostic>> run();
   std::vector<Diagnostic> follow_others(std::vector<GroupTarget>& targets, const IoTarget& io);
 
@@ -125,6 +125,7 @@ class Planner {
   void check_rmids();
   void check_rmids_of_closids();
   void check_new_groups();
+  void check_amounts(const AmountTables& tables);
   void check_resources(const AmountTables& tables);
   void check_absent(const Cache& cache, const DomainAmount& line);
   void check_absent(Resource resource, const DomainAmount& line);
@@ -252,7 +253,7 @@ class Planner {
   const Policy& policy_;
   const Capabilities& capabilities_;
   Snapshot snapshot_;  // with the groups that are adopted as owned
-  MonGroups mon_groups_wanted_;
+  PlanFor plan_for_;
   std::vector<Diagnostic> diagnostics_;
   std::vector<GroupTarget> targets_;
   std::map<const Group*, size_t> target_of_;

@@ -78,6 +78,15 @@ Machine without_others(const Machine& machine) {
   return out;
 }
 
+CpuSet cpus_of_others(const Snapshot& snapshot) {
+  CpuSet out;
+  for (const auto* of : {&snapshot.groups, &snapshot.half_read})
+    for (const auto& [name, state] : *of)
+      if (name != root_group && !snapshot.owned.contains(name) && !is_pseudo(state.mode))
+        out.insert(state.cpus.begin(), state.cpus.end());
+  return out;
+}
+
 Prepared finished(ParsedPolicy parsed, Plan plan) {
   Prepared out{std::move(parsed.policy),
                std::move(plan),
@@ -96,6 +105,7 @@ struct Kept {
   std::set<size_t> groups;
   std::set<size_t> partitions;  // those of the groups too
   std::set<size_t> locks;
+  std::set<size_t> cpus;  // groups that have all their CPUs, also those of other tools' groups
   bool io = false;
   std::set<std::string> monitored;  // groups that have their monitoring groups
 };
@@ -114,7 +124,10 @@ bool is_default(const Group& group) { return group.name.value == "default"; }
 class Fitting {
  public:
   Fitting(const Policy& policy, const Machine& machine)
-      : policy_(policy), machine_(machine), settings_(policy) {
+      : policy_(policy),
+        machine_(machine),
+        cpus_of_others_(cpus_of_others(machine.snapshot)),
+        settings_(policy) {
     settings_.groups.clear();
     settings_.partitions.clear();
     settings_.locks.clear();
@@ -177,6 +190,8 @@ class Fitting {
     Policy out = settings_;
     for (const size_t i : kept.groups) {
       Group& group = out.groups.emplace_back(policy_.groups[i]);
+      if (group.cpus && !kept.cpus.contains(i))
+        group.cpus->value = without(group.cpus->value, cpus_of_others_);
       if (!kept.monitored.contains(group.name.value)) group.monitor_cpus.clear();
       if (!is_default(group) || kept.amounts) continue;
       group.amounts.clear();
@@ -202,6 +217,7 @@ class Fitting {
 
   const Policy& policy_;
   const Machine& machine_;
+  const CpuSet cpus_of_others_;
   Policy settings_;  // without any part
   Kept kept_;
 };
@@ -230,6 +246,16 @@ std::vector<Part> groups_and_partitions(const Policy& policy) {
     if (!named.contains(i))
       out.push_back({policy.partitions[i].name.value, "partition '{}' is",
                      [i](Kept& kept) { kept.partitions.insert(i); }});
+  return out;
+}
+
+// A group whose CPUs another tool's group has keeps everything else.
+std::vector<Part> cpus(const Policy& policy, const std::set<std::string>& groups) {
+  std::vector<Part> out;
+  for (size_t i = 0; i < policy.groups.size(); ++i)
+    if (const Group& group = policy.groups[i]; group.cpus && groups.contains(group.name.value))
+      out.push_back(
+          {group.name.value, "CPUs of group '{}' are", [i](Kept& kept) { kept.cpus.insert(i); }});
   return out;
 }
 
@@ -290,6 +316,7 @@ std::expected<Prepared, Rejected> prepare_what_fits(std::span<const PolicyFile> 
   fitting.add(std::array{
       Part{"default", "the amounts of group '{}' are", [](Kept& kept) { kept.amounts = true; }}});
   fitting.add(groups_and_partitions(parsed.policy));
+  fitting.add(cpus(parsed.policy, fitting.groups()));
   fitting.add(locks(parsed.policy));
   if (parsed.policy.io)
     fitting.add(std::array{Part{parsed.policy.io->name.value, "the ways of I/O devices are",

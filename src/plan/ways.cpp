@@ -102,6 +102,15 @@ std::optional<Want> Planner::want(const CacheDomain& domain, const DomainAmount&
   return Whole{};
 }
 
+void Planner::check_amounts(const AmountTables& tables) {
+  if (tables.empty()) return;
+  for (const Cache& cache : caches_)
+    for (const auto& [domain, bytes] : cache.info.way_bytes)
+      for (const Resource part : cache.parts)
+        if (const DomainAmount* line = cache_line(tables, part, domain))
+          (void)want({cache, domain}, *line, cache.info.cbm_mask.count());
+}
+
 // A group without an amount takes all of its region.
 std::optional<Party> Planner::party(const CacheDomain& domain, const Slot& slot,
                                     const Located<std::string>& name, unsigned total) {

@@ -227,11 +227,15 @@ void read_monitor_cpus(const FileReader& in, const toml::key& key, const toml::n
   if (table->empty())
     in.error(in.at(node), "'monitor_cpus' is an empty table",
              "write monitor_cpus = { NAME = \"0-3\" }");
-  for (const auto& [name, list] : *table) {
+  // As they are written: the table has them by name.
+  std::map<Location, const toml::key*> names;
+  for (const auto& [name, list] : *table) names.emplace(in.at(name), &name);
+  for (const auto& [where, name] : names) {
+    const toml::node& list = *table->get(*name);
     group.monitor_cpus.push_back(
-        {.group = {std::string(name.str()), in.at(name)}, .cpus = {{}, in.at(list)}});
+        {.group = {std::string(name->str()), where}, .cpus = {{}, in.at(list)}});
     check_name(in, "monitoring group", group.monitor_cpus.back().group);
-    out.monitored.push_back(read_cpus(in, name, list));
+    out.monitored.push_back(read_cpus(in, *name, list));
   }
 }
 

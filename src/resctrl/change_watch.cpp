@@ -27,10 +27,13 @@ constexpr std::array<std::pair<const char*, unsigned>, 5> watched_files = {{
     {"cpus_list", IN_MODIFY},
     {"mon_groups", directory_events},
 }};
-// Which ways another tool's group may fill, and whether alone.
-constexpr std::array<std::pair<const char*, unsigned>, 2> watched_files_of_others = {{
+// Which ways another tool's group may fill, and whether alone; and the CPUs that it takes: the
+// files of the group that loses them say nothing.
+constexpr std::array<std::pair<const char*, unsigned>, 4> watched_files_of_others = {{
     {"schemata", IN_MODIFY},
     {"mode", IN_MODIFY},
+    {"cpus", IN_MODIFY},
+    {"cpus_list", IN_MODIFY},
 }};
 // Below info/, which stands for the I/O devices. Under CDP, those of code and data are the same.
 constexpr std::array<std::pair<const char*, unsigned>, 6> watched_io_files = {{

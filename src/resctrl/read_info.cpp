@@ -18,12 +18,40 @@ namespace {
 
 constexpr std::string_view packages = "PERF_PKG_MON";
 
-// The size of one way in each domain. The root's `size` file states the bytes of its masks.
-std::map<DomainId, uint64_t> way_sizes(const std::string& size_text, Resource resource,
-                                       const DomainValues& root_values) {
+// The root's `size` file, and the masks of which it states the bytes.
+struct Sizes {
+  std::string text;
+  Schemata masks;
+};
+
+// Another tool may change the masks between the two readings.
+Result<Sizes> read_sizes(const Filesystem& filesystem, const Schemata& root) {
+  constexpr int max_readings = 3;
+  Sizes out{"", root};
+  for (int reading = 0; reading < max_readings; reading++) {
+    auto text = filesystem.read("size");
+    if (!text && is_absent(text.error())) text = filesystem.read("size");
+    if (!text && is_absent(text.error())) return out;
+    // Without the sizes of ways, amounts in bytes are errors of the policy: a failure must not look
+    // so.
+    if (!text) return std::unexpected(text.error());
+    out.text = *std::move(text);
+    const auto again = filesystem.read("schemata");
+    auto masks = parse_schemata(again ? *again : "");
+    if (!masks || masks->empty() || *masks == out.masks) break;
+    out.masks = *std::move(masks);
+  }
+  return out;
+}
+
+// The size of one way in each domain.
+std::map<DomainId, uint64_t> way_sizes(const Sizes& root, Resource resource,
+                                       const DomainValues& domains) {
   std::map<DomainId, uint64_t> sizes;
-  for (const auto& [domain, mask] : root_values) sizes[domain] = 0;
-  for (const std::string_view line : split(size_text, '\n')) {
+  for (const auto& [domain, mask] : domains) sizes[domain] = 0;
+  const auto masks = root.masks.find(resource);
+  if (masks == root.masks.end()) return sizes;
+  for (const std::string_view line : split(root.text, '\n')) {
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos || trim(line.substr(0, colon)) != to_string(resource))
       continue;
@@ -32,8 +60,10 @@ std::map<DomainId, uint64_t> way_sizes(const std::string& size_text, Resource re
       if (equals == std::string_view::npos) continue;
       const auto id = parse_unsigned<uint32_t>(trim(part.substr(0, equals)));
       const auto bytes = parse_unsigned<uint64_t>(trim(part.substr(equals + 1)));
-      if (!id || !bytes || !root_values.contains(DomainId{*id})) continue;
-      sizes[DomainId{*id}] = *bytes / std::max(1U, Cbm{root_values.at(DomainId{*id})}.count());
+      if (!id || !bytes || !sizes.contains(DomainId{*id})) continue;
+      const auto mask = masks->second.find(DomainId{*id});
+      if (mask == masks->second.end()) continue;
+      sizes[mask->first] = *bytes / std::max(1U, Cbm{mask->second}.count());
     }
   }
   return sizes;
@@ -44,9 +74,6 @@ CacheInfo read_cache(InfoReader& info) {
   cache.cbm_mask.bits = info.number("cbm_mask", 16);
   cache.min_cbm_bits = std::max(1U, info.number("min_cbm_bits"));
   cache.shareable_bits.bits = info.number_or("shareable_bits", 16, 0);
-  // Of a mask with gaps, the kernel compares only the first run with min_cbm_bits (cbm_validate in
-  // fs/resctrl/ctrlmondata.c). No known processor has both; rdtd uses contiguous masks there.
-  cache.sparse_masks = cache.min_cbm_bits <= 1 && info.number_or("sparse_masks", 10, 0) == 1;
   cache.num_closids = info.number("num_closids");
   cache.io_alloc = info.has_io_alloc();
   return cache;
@@ -87,6 +114,18 @@ BandwidthInfo read_bandwidth(InfoReader& info, ControlReader& controls, Resource
   const uint32_t unlimited = unlimited_value(bandwidth, controls.read(resource).maximum);
   for (const auto& [domain, value] : root) bandwidth.unlimited[domain] = unlimited;
   return bandwidth;
+}
+
+// `said`: what sparse_masks says, which came with Linux 6.7. Before it, masks may have gaps on AMD
+// processors only (arch_has_sparse_bitmaps in arch/x86/kernel/cpu/resctrl/core.c).
+void set_sparse_masks(const std::map<Resource, std::optional<bool>>& said, Capabilities& out) {
+  const bool is_amd = std::ranges::any_of(out.bandwidths, [](const auto& bandwidth) {
+    return bandwidth.second.unit == BandwidthUnit::eighth_gbps;
+  });
+  for (auto& [resource, cache] : out.caches)
+    // Of a mask with gaps, the kernel compares only the first run with min_cbm_bits (cbm_validate
+    // in fs/resctrl/ctrlmondata.c). No known processor has both; rdtd uses contiguous masks there.
+    cache.sparse_masks = cache.min_cbm_bits <= 1 && said.at(resource).value_or(is_amd);
 }
 
 // Whether it has parts that only x86 has: rates of AMD and of mba_MBps, and a mode of throttling of
@@ -132,12 +171,10 @@ Result<std::vector<std::string>> monitoring_directories(const Filesystem& filesy
 Result<Capabilities> read_capabilities(const Filesystem& filesystem, const Schemata& root,
                                        const MountOptions& mount) {
   Capabilities out;
-  auto size_text = filesystem.read("size");
-  if (!size_text && is_absent(size_text.error())) size_text = filesystem.read("size");
-  // Without the sizes of ways, amounts in bytes are errors of the policy: a failure must not look
-  // so.
-  if (!size_text && !is_absent(size_text.error())) return std::unexpected(size_text.error());
+  const auto sizes = read_sizes(filesystem, root);
+  if (!sizes) return std::unexpected(sizes.error());
   ControlReader controls(filesystem);
+  std::map<Resource, std::optional<bool>> sparse_masks;
   for (const auto& [resource, values] : root) {
     if (!parse_resource(resource.name())) {
       Control& control = out.controls[resource] = controls.read(resource);
@@ -146,14 +183,18 @@ Result<Capabilities> read_capabilities(const Filesystem& filesystem, const Schem
     }
     InfoReader info(filesystem, to_string(resource));
     if (is_cache(resource)) {
+      constexpr uint32_t unsaid = 2;
+      const uint32_t sparse = info.number_or("sparse_masks", 10, unsaid);
+      sparse_masks[resource] = sparse == unsaid ? std::nullopt : std::optional(sparse == 1);
       out.caches[resource] = read_cache(info);
-      out.caches[resource].way_bytes = way_sizes(size_text.value_or(""), resource, values);
+      out.caches[resource].way_bytes = way_sizes(*sizes, resource, values);
     } else {
       out.bandwidths[resource] = read_bandwidth(info, controls, resource, values, mount);
     }
     if (info.error()) return std::unexpected(*info.error());
   }
   if (controls.error()) return std::unexpected(*controls.error());
+  set_sparse_masks(sparse_masks, out);
   // A group takes one RMID for the counters of all directories.
   uint32_t most_rmids = 0;
   const auto monitoring = monitoring_directories(filesystem);

@@ -47,7 +47,6 @@ TEST_F(ChangeWatchTest, NamesTheGroupsThatWereChanged) {
   // These say nothing of what was granted.
   change("redis/tasks");
   change("batch/tasks");
-  change("batch/cpus");
   const ChangeWatch::Changes none = changes.read_changes();
   EXPECT_EQ(none.groups, Groups{});
   EXPECT_FALSE(none.others);
@@ -55,7 +54,7 @@ TEST_F(ChangeWatchTest, NamesTheGroupsThatWereChanged) {
 
 TEST_F(ChangeWatchTest, TellsThatGroupsOfOthersWereChanged) {
   ChangeWatch changes = watch({"", "redis"});
-  for (const char* const file : {"batch/schemata", "batch/mode"}) {
+  for (const char* const file : {"batch/schemata", "batch/mode", "batch/cpus", "batch/cpus_list"}) {
     change(file);
     const ChangeWatch::Changes found = changes.read_changes();
     EXPECT_EQ(found.groups, Groups{});

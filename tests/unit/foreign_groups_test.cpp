@@ -361,6 +361,33 @@ TEST(ForeignGroups, UnreadableOnesKeepTheKernelsModeAway) {
   EXPECT_EQ(warnings("[group.a]\nl3 = \"2 ways\"\n"), "");
 }
 
+// Another tool's group has a CPU of a group that is in force: everything else of it stays, and a
+// comparison brings the CPU back, or not.
+TEST(ForeignGroups, ThatHaveACpuTakeNothingElse) {
+  const Capabilities capabilities = machine(8, 1, 4);
+  Snapshot snapshot = untouched(capabilities);
+  snapshot.groups["theirs"] = group_state("L3:0=ff\nMB:0=100\n");
+  snapshot.groups["theirs"].cpus = {2};
+  snapshot.groups["a"] = group_state("L3:0=3\nMB:0=100\n");
+  snapshot.groups["a"].cpus = {1};
+  snapshot.groups.at("").cpus = {0, 3};
+  snapshot.owned = {"", "a"};
+  const std::string text = "[group.a]\nl3 = \"2 ways\"\ncpus = \"1-2\"\n";
+  const PolicyFile file{.path = "p.toml", .text = text};
+  const auto fits = prepare_what_fits({&file, 1}, Machine{capabilities, snapshot, {}});
+  ASSERT_TRUE(fits);
+  EXPECT_EQ(fits->plan.groups.front().directory, "a");
+  EXPECT_EQ(fits->plan.groups.front().state.cpus, CpuSet{1});
+  EXPECT_TRUE(fits->plan.changes.removals.empty());
+  ASSERT_EQ(fits->missing.size(), 1U);
+  EXPECT_EQ(fits->missing[0].what, "CPUs of group 'a' are");
+  EXPECT_EQ(fits->missing[0].reason, "CPU 2 belongs to group 'theirs', which rdtd did not make");
+  // A policy in force is planned for a machine that has changed.
+  const auto again = make_plan(test::parse(text).policy, capabilities, snapshot, PlanFor::in_force);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->groups.front().state.cpus, (CpuSet{1, 2}));
+}
+
 // What is known of one that cannot be understood counts: nobody takes its CPUs, and its ways only
 // where no others are left.
 TEST(ForeignGroups, KeepWhatIsKnownOfThem) {

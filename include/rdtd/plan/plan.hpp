@@ -77,15 +77,15 @@ struct Plan {
   [[nodiscard]] bool changes_nothing() const { return changes.empty(); }
 };
 
-// Whether monitoring groups that cannot be had now are an error. In a policy that is in force they
-// are not: they are made later.
-enum class MonGroups { required, wanted };
+// In a policy that is in force, monitoring groups that cannot be had now, and CPUs that another
+// tool's group has, are no error: a comparison makes and restores them.
+enum class PlanFor { new_policy, in_force };
 
 // The errors are sorted by place and name every party. A group in the snapshot that is not owned is
 // never touched.
 [[nodiscard]] std::expected<Plan, std::vector<Diagnostic>> make_plan(
     const Policy& policy, const Capabilities& capabilities, const Snapshot& snapshot,
-    MonGroups mon_groups = MonGroups::required);
+    PlanFor plan_for = PlanFor::new_policy);
 
 // The obstacles that a plan goes around: the exclusive groups and pseudo-locked regions of others.
 [[nodiscard]] std::map<std::string, Schemata> obstacles(const Snapshot& snapshot);
