@@ -111,9 +111,10 @@ int Authority::on_answer(sd_bus_message* answer, void* userdata, sd_bus_error*) 
   if (failed) return refuse(call, not_permitted, "polkit does not answer; only root may do this");
   if (malformed)
     return refuse(call, not_permitted, "polkit's answer is malformed; only root may do this");
-  return refuse(call, not_permitted,
-                challenge ? "polkit requires a password, and there is no agent to ask for it"
-                          : "polkit does not authorize it");
+  return refuse(
+      call, not_permitted,
+      challenge ? "polkit requires a password, and there is no agent to ask for it: do it as root"
+                : "polkit does not authorize it");
 }
 
 void Authority::cancel(const Pending* waiting) {

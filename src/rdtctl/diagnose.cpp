@@ -332,6 +332,9 @@ std::vector<Finding> diagnose(const MachineFacts& facts) {
   if (facts.guard_without_observer)
     out.push_back(
         {warning, std::string(guard_without_observer), "systemctl enable --now rdtd-observer"});
+  if (!facts.guard_problem.empty())
+    out.push_back({warning, fmt::format("the guard of the policy: {}", facts.guard_problem),
+                   "rdtctl explain guard; see rdtd-observer(8)"});
   out.push_back(daemon(facts));
   return out;
 }

@@ -78,6 +78,7 @@ struct MachineFacts {
   std::string mixed_drivers_cgroup;  // see find_mixed_drivers_cgroup
 
   bool guard_without_observer = false;  // the policy turns it on, and nobody carries it out
+  std::string guard_problem;            // as rdtd-observer reports it
   bool daemon_runs = false;
   bool daemon_hangs = false;  // it is there and does not answer
   std::string daemon_state;

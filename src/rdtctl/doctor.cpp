@@ -120,9 +120,10 @@ Policy read_policy(const Context& context, MachineFacts& facts) {
   return std::move(parsed.policy);
 }
 
-bool lacks_observer(Client& client) {
+void ask_observer(Client& client, MachineFacts& facts) {
   const auto observed = client.observed(UINT64_MAX);
-  return !observed && observed.error().unreachable();
+  facts.guard_without_observer = !observed && observed.error().unreachable();
+  if (observed) facts.guard_problem = observed->guard.problem;
 }
 
 MachineFacts find_facts(const Context& context) {
@@ -162,7 +163,7 @@ MachineFacts find_facts(const Context& context) {
     facts.files_have_changed = files_have_changed(*daemon);
     facts.last_reload_error = daemon->last_reload_error;
     facts.problems = daemon->problems;
-    facts.guard_without_observer = policy.guard.mode != GuardMode::off && lacks_observer(*client);
+    if (policy.guard.mode != GuardMode::off) ask_observer(*client, facts);
   }
   return facts;
 }

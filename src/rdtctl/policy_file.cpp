@@ -150,8 +150,9 @@ int install_policy_file(const std::string& name, const std::string& text) {
   }
   if (const auto written = directory->replace_durably(name, text); !written)
     return report_file(written.error());
-  note("rdtctl: {} is written; {}\n", directory->path_of(name), running.error().text);
-  return Exit::ok;
+  note("rdtctl: {} is written, and is not in force: {}\n", directory->path_of(name),
+       running.error().text);
+  return Exit::not_running;
 }
 
 }  // namespace rdtd

@@ -69,10 +69,10 @@ void print_tree(const Context& context) {
   print_io(*machine);
 }
 
-std::vector<EpisodeRow> episodes_of_last_hour(const Context& context, Client& client) {
+Client::Observed observed_in_last_hour(const Context& context, Client& client) {
   constexpr uint64_t hour = 3'600'000'000;
   auto observed = client.observed(clock_usec(CLOCK_REALTIME) - hour);
-  if (observed) return std::move(observed->episodes);
+  if (observed) return *std::move(observed);
   if (observed.error().unreachable() &&
       parse_policy(find_policy_files(context.root)).policy.guard.mode != GuardMode::off)
     note("rdtctl: warning: {}: systemctl enable --now rdtd-observer\n", guard_without_observer);
@@ -126,14 +126,11 @@ int verbs::status(const Context& context, bool rules, bool verify) {
                      machine ? machine->capabilities : Capabilities{},
                      machine ? machine->snapshot : Snapshot{},
                      measure_usage(context),
-                     episodes_of_last_hour(context, *client)};
+                     observed_in_last_hour(context, *client)};
   if (context.json != Json::off) {
     JsonValue json = status_json(context, found);
     if (JsonValue io = machine ? io_json(*machine) : nullptr; !io.is_null())
       json["io"] = std::move(io);
-    for (const EpisodeRow& episode : found.contention)
-      json["contention"].push_back(
-          {{"takers", episode.takers}, {"sufferers", episode.sufferers}, {"text", episode.text}});
     if (rules) json["rules"] = rules_json(*ruled);
     if (verify) json["differences"] = wrong;
     print_json(context, std::move(json));

@@ -119,6 +119,20 @@ std::string contention_text(const std::vector<EpisodeRow>& episodes) {
                      join(pairs, ", "), more ? ", ..." : "");
 }
 
+JsonValue contention_json(const std::vector<EpisodeRow>& episodes) {
+  JsonValue out = JsonValue::array();
+  for (const EpisodeRow& episode : episodes)
+    out.push_back(
+        {{"takers", episode.takers}, {"sufferers", episode.sufferers}, {"text", episode.text}});
+  return out;
+}
+
+// "on: no step now: drift: group 'batch'". Empty without a guard.
+std::string guard_text(const GuardStatus& guard) {
+  if (guard.problem.empty()) return guard.mode == "off" ? "" : guard.mode;
+  return fmt::format("{}: {}", guard.mode, printable(guard.problem));
+}
+
 // As doctor has it. Empty if a group can be created, or none is of another tool.
 std::string no_closid_text(const Status& found) {
   if (found.capabilities.divides_nothing()) return {};
@@ -164,21 +178,24 @@ JsonValue status_json(const Context& context, const Status& found) {
     add_usage(entry, found.usage);
     list.push_back(std::move(entry));
   }
-  return {{"state", daemon.state},
-          {"problems", daemon.problems},
-          {"config_files", daemon.config_files},
-          {"last_reload_error", daemon.last_reload_error},
-          {"last_reload_timestamp_usec", daemon.last_reload_timestamp},
-          {"job", daemon.job},
-          {"job_timestamp_usec", daemon.job_timestamp},
-          {"events_seen", daemon.events_seen},
-          {"event_overruns", daemon.event_overruns},
-          {"assigned", daemon.assigned()},
-          {"drift", daemon.drift},
-          {"groups", list},
-          {"pseudo_locks", policy_regions_json(found.locks)},
-          {"leases", leases_json(found.leases)},
-          {"bandwidth_units", bandwidth_units_json(found.capabilities)}};
+  return {
+      {"state", daemon.state},
+      {"problems", daemon.problems},
+      {"config_files", daemon.config_files},
+      {"last_reload_error", daemon.last_reload_error},
+      {"last_reload_timestamp_usec", daemon.last_reload_timestamp},
+      {"job", daemon.job},
+      {"job_timestamp_usec", daemon.job_timestamp},
+      {"events_seen", daemon.events_seen},
+      {"event_overruns", daemon.event_overruns},
+      {"assigned", daemon.assigned()},
+      {"drift", daemon.drift},
+      {"groups", list},
+      {"pseudo_locks", policy_regions_json(found.locks)},
+      {"leases", leases_json(found.leases)},
+      {"contention", contention_json(found.observed.episodes)},
+      {"guard", {{"mode", found.observed.guard.mode}, {"problem", found.observed.guard.problem}}},
+      {"bandwidth_units", bandwidth_units_json(found.capabilities)}};
 }
 
 void print_state(const Context& context, const Status& found) {
@@ -191,8 +208,10 @@ void print_state(const Context& context, const Status& found) {
       daemon.assigned() == 1 ? "" : "s", daemon.drift);
   if (!daemon.job.empty())
     print("        Job: {}, since {}\n", daemon.job, time_text(daemon.job_timestamp));
-  if (const std::string text = contention_text(found.contention); !text.empty())
+  if (const std::string text = contention_text(found.observed.episodes); !text.empty())
     print(" Contention: {}\n", text);
+  if (const std::string text = guard_text(found.observed.guard); !text.empty())
+    print("{}\n", wrapped(context, "      Guard: " + text, 13));
   std::string what_follows;
   for (const std::string& problem : daemon.problems) {
     // Once, with the error below.

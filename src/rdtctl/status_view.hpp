@@ -16,7 +16,8 @@ struct Status {
   Capabilities capabilities;  // empty if resctrl cannot be read
   Snapshot now;               // likewise
   std::vector<Usage> usage;
-  std::vector<EpisodeRow> contention;  // of the last hour; none where rdtd-observer does not run
+  // By rdtd-observer, in the last hour; empty where it does not run.
+  Client::Observed observed;
 };
 
 [[nodiscard]] JsonValue status_json(const Context& context, const Status& found);

@@ -22,6 +22,8 @@ constexpr uint64_t one_second = 1'000'000;
 
 enum class Zone { local, utc };
 
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+
 std::tm fields_of(uint64_t usec, Zone zone) {
   const auto time = static_cast<std::time_t>(usec / one_second);
   std::tm out{};
@@ -70,6 +72,32 @@ std::optional<uint64_t> calendar_time(const std::string& text, const std::tm& da
   return std::nullopt;
 }
 
+// Takes "08:30:59.25" apart: cuts the fraction of a second off, and returns it.
+uint64_t take_fraction(std::string& text) {
+  const size_t point = text.rfind('.');
+  if (point == std::string::npos || point < 3 || text[point - 3] != ':') return 0;
+  size_t end = point + 1;
+  uint64_t usec = 0;
+  for (uint64_t unit = one_second / 10; end < text.size() && is_digit(text[end]); ++end, unit /= 10)
+    usec += unit * static_cast<uint64_t>(text[end] - '0');
+  if (end == point + 1) return 0;
+  text.erase(point, end - point);
+  return usec;
+}
+
+// Cuts the name of a zone off the end. Only that of this machine, as systemctl(1) prints it, is
+// known by name.
+Zone take_zone(std::string& text) {
+  for (const std::string& suffix :
+       {std::string(" UTC"), std::string("Z"), fmt::format(" {}", ::tzname[0]),
+        fmt::format(" {}", ::tzname[1])})
+    if (text.ends_with(suffix)) {
+      text.resize(text.size() - suffix.size());
+      return suffix == " UTC" || suffix == "Z" ? Zone::utc : Zone::local;
+    }
+  return Zone::local;
+}
+
 // "2026-11-26T08:30:00+01:00", as `date -Is` prints it.
 std::optional<uint64_t> time_with_offset(const std::string& text) {
   std::tm fields{};
@@ -89,14 +117,32 @@ std::string_view span_of(std::string_view text) {
   return text;
 }
 
+// Spans of the calendar that a policy does not have: "3 months", as long as systemd.time(7) says.
+std::optional<uint64_t> long_span(std::string_view text) {
+  size_t digits = 0;
+  while (digits < text.size() && is_digit(text[digits])) digits++;
+  const auto number = parse_unsigned<uint32_t>(text.substr(0, digits));
+  if (!number || *number > 1000) return std::nullopt;
+  constexpr uint64_t day = 86'400 * one_second, month = day * 3044 / 100, year = day * 36525 / 100;
+  const std::string_view unit = trim(text.substr(digits));
+  for (const std::string_view name : {"M", "month", "months"})
+    if (unit == name) return *number * month;
+  for (const std::string_view name : {"y", "year", "years"})
+    if (unit == name) return *number * year;
+  return std::nullopt;
+}
+
 // "-1h", "1h ago", "1h", "+5min". A number without a unit is no time.
 std::optional<uint64_t> relative_time(std::string_view text, uint64_t now_usec) {
   const bool ahead = text.starts_with('+');
   const std::string_view span = span_of(text);
-  if (span == text && !is_span(text)) return std::nullopt;
-  const auto length = parse_duration(span);
-  if (!length) return std::nullopt;
-  const auto usec = static_cast<uint64_t>(length->count());
+  auto usec = long_span(span).value_or(0);
+  if (usec == 0) {
+    if (span == text && !is_span(text)) return std::nullopt;
+    const auto length = parse_duration(span);
+    if (!length) return std::nullopt;
+    usec = static_cast<uint64_t>(length->count());
+  }
   return ahead ? now_usec + usec : now_usec - std::min(now_usec, usec);
 }
 
@@ -115,20 +161,16 @@ std::expected<uint64_t, std::string> parse_time(std::string_view given, uint64_t
   for (const auto& [word, days] : {std::pair("yesterday", -1), {"today", 0}, {"tomorrow", 1}})
     if (text == word) return midnight(now_usec, days, Zone::local);
   if (text.starts_with('@'))
-    if (const auto seconds = parse_unsigned<uint32_t>(std::string_view(text).substr(1)))
+    if (const auto seconds =
+            parse_unsigned<uint32_t>(std::string_view(text).substr(1, text.find('.') - 1)))
       return *seconds * one_second;
   if (const auto usec = relative_time(text, now_usec)) return *usec;
-  if (const auto usec = time_with_offset(text)) return *usec;
-  std::string_view calendar = text;
-  Zone zone = Zone::local;
-  for (const std::string_view suffix : {" UTC", "Z"})
-    if (calendar.ends_with(suffix)) {
-      calendar.remove_suffix(suffix.size());
-      zone = Zone::utc;
-      break;
-    }
+  std::string calendar = text;
+  const uint64_t fraction = take_fraction(calendar);
+  if (const auto usec = time_with_offset(calendar)) return *usec + fraction;
+  const Zone zone = take_zone(calendar);
   const std::tm day = fields_of(midnight(now_usec, 0, zone), zone);
-  if (const auto usec = calendar_time(std::string(calendar), day, zone)) return *usec;
+  if (const auto usec = calendar_time(calendar, day, zone)) return *usec + fraction;
   const auto number = parse_unsigned<uint32_t>(text);
   if (const auto length = parse_duration(span_of(text));
       !number && !length && is_too_long(length.error()))

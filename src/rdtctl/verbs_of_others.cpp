@@ -125,10 +125,14 @@ constexpr auto same_verbs = std::to_array<Same>({
 });
 
 constexpr auto verb_advice = std::to_array<Advice>({
-    {"service rdtd, start, stop, restart, try-restart, condrestart, enable, disable, serve, "
-     "daemon, "
-     "list-dependencies",
+    {"service rdtd, serve, daemon, list-dependencies",
      "rdtd is a systemd service: use systemctl with its unit, rdtd.service"},
+    {"start, enable", "rdtd is a systemd service: systemctl enable --now rdtd"},
+    {"stop",
+     "rdtd is a systemd service: systemctl stop rdtd; its groups stay until 'rdtctl reset'"},
+    {"restart, try-restart, condrestart",
+     "rdtd is a systemd service: systemctl restart rdtd; 'rdtctl reload' reads the policy again"},
+    {"disable", "rdtd is a systemd service: systemctl disable --now rdtd"},
     {"rule add, rule create, rule new, add rule, create rule, new rule, rules add, insert rule, "
      "rule insert, rule append",
      "a rule is a [[rule]] of the policy: 'rdtctl assign -g GROUP --unit UNIT' writes one for a "

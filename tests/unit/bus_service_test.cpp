@@ -363,7 +363,7 @@ TEST_F(BusTest, SaysWhyPolkitDoesNotPermit) {
   authorized_ = false;
   challenge_ = true;
   EXPECT_EQ(call(client, "Reload").error_text(),
-            "polkit requires a password, and there is no agent to ask for it");
+            "polkit requires a password, and there is no agent to ask for it: do it as root");
   malformed_ = true;
   const Reply reply = call(client, "Reload");
   EXPECT_EQ(reply.error(), "NotPermitted");

@@ -195,10 +195,10 @@ TEST(StatusView, Contention) {
     EpisodeRow row;
     row.takers = {taker};
     row.sufferers = {sufferer, "another"};
-    status.contention.push_back(row);
+    status.observed.episodes.push_back(row);
   };
   EXPECT_EQ(line(), "");
-  status.contention.push_back({.kind = "none", .sufferers = {"redis"}});
+  status.observed.episodes.push_back({.kind = "none", .sufferers = {"redis"}});
   EXPECT_EQ(line(), "");
   add("batch", "redis");
   EXPECT_EQ(line(), " Contention: 1 episode in the last hour, batch -> redis: rdtctl blame");
@@ -209,6 +209,29 @@ TEST(StatusView, Contention) {
   EXPECT_EQ(line(),
             " Contention: 5 episodes in the last hour, batch -> redis, a -> redis, b -> redis, "
             "...: rdtctl blame");
+}
+
+TEST(StatusView, Guard) {
+  const struct {
+    const char *mode, *problem, *expected;
+  } rows[] = {
+      {"", "", ""},  // rdtd-observer does not run
+      {"off", "", ""},
+      {"on", "", "      Guard: on"},
+      {"shadow", "no step now: drift: group 'batch'",
+       "      Guard: shadow: no step now: drift: group 'batch'"},
+      {"on", "its amounts are not in force: only root may do this",
+       "      Guard: on: its amounts are not in force: only root may do this"},
+  };
+  for (const auto& row : rows) {
+    Status status;
+    status.observed.guard.mode = row.mode;
+    status.observed.guard.problem = row.problem;
+    const std::string text = printed([&] { print_state(piped(), status); });
+    const size_t begin = text.find("      Guard: ");
+    EXPECT_EQ(begin == std::string::npos ? "" : text.substr(begin, text.find('\n', begin) - begin),
+              row.expected);
+  }
 }
 
 // The kernel has no exclusive mode for ways that devices fill too.
