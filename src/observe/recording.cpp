@@ -240,7 +240,7 @@ Header::MbValues mb_values_of(const Json& header) {
 
 std::optional<std::string> read_header(const Json& json, Header& out) {
   if (!json.is_object() || text_or_empty(json, "format") != format_name)
-    return "this is no recording of rdtd";
+    return "this is not a recording of rdtd";
   const auto number = json.find("schema");
   if (number == json.end() || *number != schema)
     return "its format is not known here: another version of rdtd wrote it";

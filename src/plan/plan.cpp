@@ -71,13 +71,16 @@ void Planner::refuse_bandwidth(Resource resource, const BandwidthInfo& info,
   // In a table of domains, the array stands in place of the amount.
   const bool in_table = line.domains_where != line.amount.where;
   const std::string place = in_table ? "" : fmt::format("{} = ", resource_key(resource));
-  unsupported(line.amount.where,
-              fmt::format("'{}' is a {}, and {} counts {} here", asked,
-                          percent_here ? "rate" : "percentage", to_string(resource),
-                          percent_here ? "percent" : "rates"),
-              fmt::format("write both forms: {}[\"{}\", \"{}\"]", place, asked,
-                          percent_here ? "N%" : "N GB/s"),
-              info.unit == BandwidthUnit::mbps ? Cause::mount : Cause::policy);
+  const std::string_view here = percent_here ? "50%" : "8 GB/s";
+  unsupported(
+      line.amount.where,
+      fmt::format("'{}' is a {}, and {} counts {} here", asked,
+                  percent_here ? "rate" : "percentage", to_string(resource),
+                  percent_here ? "percent" : "rates"),
+      fmt::format("write a {}, such as \"{}\"; for machines of both kinds, write {}[\"{}\", "
+                  "\"{}\"]",
+                  percent_here ? "percentage" : "rate", here, place, asked, here),
+      info.unit == BandwidthUnit::mbps ? Cause::mount : Cause::policy);
 }
 
 void Planner::warn_of_no_limit(Resource resource, const DomainAmount& line, uint32_t unlimited) {
@@ -86,6 +89,17 @@ void Planner::warn_of_no_limit(Resource resource, const DomainAmount& line, uint
       amount.where,
       fmt::format("'{}' is taken as no limit: by what groups have, {} counts up to {} GB/s here",
                   amount.value.text, to_string(resource), unlimited / 8));
+}
+
+// A guard changes what lies between the ends of a range.
+void Planner::warn_of_narrow_range(const Located<Amount>& amount, const BandwidthInfo& info,
+                                   uint32_t most, uint32_t unlimited) {
+  if (policy_.guard.mode == GuardMode::off || !amount.value.least) return;
+  const auto least = bandwidth_value({*amount.value.least, amount.value.text, {}}, info, unlimited);
+  if (least && *least >= most)
+    warning(amount.where, fmt::format("both ends of '{}' are the same on this machine: the guard "
+                                      "can change nothing",
+                                      amount.value.text));
 }
 
 void Planner::set_bandwidth(Resource resource, const BandwidthInfo& info) {
@@ -103,6 +117,7 @@ void Planner::set_bandwidth(Resource resource, const BandwidthInfo& info) {
         target(&group).asked[resource][domain] = amount.text;
       else
         refuse_bandwidth(resource, info, *line);
+      if (value) warn_of_narrow_range(form_for(*line, info), info, *value, unlimited);
       if (value && *value < unlimited) target(&group).state.schemata[resource][domain] = *value;
       const bool is_rate = value && info.unit == BandwidthUnit::eighth_gbps &&
                            std::holds_alternative<Rate>(amount.value);

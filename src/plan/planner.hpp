@@ -88,10 +88,7 @@ class Planner {
  public:
   Planner(const Policy& policy, const Capabilities& capabilities, const Snapshot& snapshot,
           PlanFor plan_for)
-      : policy_(policy),
-        capabilities_(capabilities),
-        snapshot_(snapshot),
-        plan_for_(plan_for) {}
+      : policy_(policy), capabilities_(capabilities), snapshot_(snapshot), plan_for_(plan_for) {}
   std::expected<Plan, std::vector<Diagnostic>> run();
   std::vector<Diagnostic> follow_others(std::vector<GroupTarget>& targets, const IoTarget& io);
 
@@ -204,6 +201,8 @@ class Planner {
               const std::string& hint = {});
 
   void set_bandwidth(Resource resource, const BandwidthInfo& info);
+  void warn_of_narrow_range(const Located<Amount>& amount, const BandwidthInfo& info, uint32_t most,
+                            uint32_t unlimited);
   void warn_of_no_limit(Resource resource, const DomainAmount& line, uint32_t unlimited);
   [[nodiscard]] uint32_t no_limit(const std::string& directory, Resource resource, DomainId domain,
                                   uint32_t unlimited) const;

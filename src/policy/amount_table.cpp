@@ -57,7 +57,8 @@ std::string amount_meant(Resource resource, const toml::node& node, bool with_ra
       return fmt::format("quote it: \"{}\"", mask);
     if (is_mask && number->flags() == toml::value_flags::format_as_binary)
       return fmt::format("write \"{}\"", mask);
-    if (value > 0 && value <= 32 && is_cache(resource))
+    constexpr int64_t most_ways = 20;  // of nearly all processors: more are a percentage
+    if (value > 0 && value <= most_ways && is_cache(resource))
       return fmt::format("write \"{} way{}\"", value, value == 1 ? "" : "s");
     if (value == 0 && !is_cache(resource))
       return "write \"10%\", which is the least of most machines";

@@ -79,10 +79,10 @@ static std::string hint_for_inner_table(const toml::table& table, const std::str
   const bool has_own = std::ranges::any_of(table, [&](const auto& entry) {
     return std::ranges::find(keys, entry.first.str()) != keys.end();
   });
-  if (!has_own) return "a '.' begins a table within: write " + quoted;
+  if (!has_own) return "a '.' starts a sub-table: write " + quoted;
   std::vector<std::string> inner;
   for (const auto& [name, value] : *table.get_as<toml::table>(key.str())) {
-    if (table.contains(name.str())) return "a '.' begins a table within: write " + quoted;
+    if (table.contains(name.str())) return "a '.' starts a sub-table: write " + quoted;
     inner.emplace_back(name.str());
   }
   return fmt::format("put {} under {}, or write {}", join(inner, ", "), where, quoted);

@@ -76,6 +76,18 @@ std::string block_hint(std::string_view line) {
   return name_problem(name) ? "" : fmt::format("write [{}.{}]", words[0], toml_key(name));
 }
 
+// Of "group a { l3 = ... }" in one line, and "group.a { ... }".
+std::string one_line_block_hint(std::string_view line) {
+  const size_t brace = line.find('{');
+  if (brace == std::string_view::npos || line.substr(0, brace).contains('=')) return {};
+  std::string head(trim(line.substr(0, brace)));
+  for (const std::string_view kind : {"group.", "partition.", "pseudo_lock."})
+    if (head.starts_with(kind)) head[kind.size() - 1] = ' ';
+  if (head == "[[rule]]" || head == "rules") head = "rule";
+  const std::string hint = block_hint(head + " {");
+  return hint.empty() ? "" : hint + ", and each key in a line of its own below";
+}
+
 // "llc:1=0xf", "core:1=0-3", as -e and -a of pqos take them.
 bool is_value_of_pqos(std::string_view line) {
   for (const std::string_view what : {"llc", "mba", "mba_max", "core", "cos", "pid"}) {
@@ -208,6 +220,7 @@ std::string rest_hint(std::string_view key, std::string_view value, std::string_
 }
 
 std::string sign_hint(std::string_view key) {
+  if (auto hint = one_line_block_hint(key); !hint.empty()) return hint;
   if (key.starts_with('!')) return std::string(no_negation);
   const size_t blank = key.rfind(' ');
   if (key.starts_with("* ") && blank + 1 < key.size())
@@ -264,6 +277,7 @@ std::string pair_hint(std::string_view line, std::string_view key) {
   if (found.starts_with('!')) return std::string(no_negation);
   if (found.starts_with('~')) return fmt::format("write {} = ...; a pattern is a glob", key);
   if (key == "include") return std::string(all_files_are_read);
+  if (auto hint = one_line_block_hint(line); !hint.empty()) return hint;
   if (found.starts_with('"'))
     if (const size_t end = found.find('"', 1); end != std::string_view::npos)
       return fmt::format("write {} = {}", key, found.substr(0, end + 1));

@@ -147,9 +147,21 @@ Check check_identity(ConditionKind kind, std::string_view text) {
   return std::nullopt;
 }
 
+// "^redis$" of "/^redis$/", as Perl and JavaScript have it.
+std::string_view without_slashes(std::string_view text) {
+  if (!text.starts_with("/^")) return text;
+  text.remove_prefix(1);
+  if (text.ends_with('/')) text.remove_suffix(1);
+  return text;
+}
+
 Check check_slip(ConditionKind kind, std::string_view text, bool in_array) {
-  const auto slip = find_slip(kind, text);
+  const std::string_view regex = without_slashes(text);
+  auto slip = find_slip(kind, regex);
   if (!slip) return std::nullopt;
+  if (regex.size() < text.size() && kind == ConditionKind::exe)
+    for (std::string& path : slip->meant)
+      if (!path.starts_with('/')) path.insert(0, path.starts_with('*') ? "*/" : "**/");
   // "shop/redis,web": the rest is in the same namespace.
   const std::string& first = slip->meant.front();
   const std::string space = first.contains('/') ? first.substr(0, first.find('/') + 1) : "*/";

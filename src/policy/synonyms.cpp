@@ -66,8 +66,7 @@ constexpr auto of_rules = std::to_array<Synonym>({
      "vm",
      {}},
     {"vcpuid vcpupin vcpus", "vcpu", {}},
-    {"anyof allof and or", "name",
-     "all conditions of a rule must hold, and an array holds if one of its members does"},
+    {"anyof allof and or", "name", of_alternatives},
     {"script interpreter", "cmdline", of_script},
     {"uidmin uidmax uids", "user", "list the users, or use user_group or unit"},
     {"session tty login", "unit", "write unit = \"user-UID.slice\""},
@@ -92,7 +91,7 @@ constexpr auto of_rules = std::to_array<Synonym>({
      "rules do not know the settings of a scheduler; each job has a cgroup: **/job_ID"},
     {"runtime serviceaccount", "pod", of_kubernetes},
     {"env environment", "name", "rules do not know the environment; 'cmdline' or 'unit' may do"},
-    {"all any everything default", "name", "name = \"*\" holds for every process"},
+    {"all any everything default", "name", holds_for_all},
     {"l3 l2 l3code l3data l2code l2data mb smba mba llc cache schemata ways "
      "mbmin minbandwidth maxbandwidth bandwidth membw",
      "name", needs_group},

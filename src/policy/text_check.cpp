@@ -300,7 +300,7 @@ bool TextScanner::scan_end_of_line(std::string_view after) {
   return fail(place_.at, place_.at + found.size(),
               fmt::format("unexpected '{}' after {}", found, after),
               is_mark && after_rule ? "write [[rule]]"
-              : is_mark             ? "remove it: a line ends without a mark"
+              : is_mark             ? "remove it: nothing follows a value"
               : is_comment          ? "a comment begins with '#'"
               : found == "{"        ? "remove it, and the '}' at the end: the header is enough"
                                     : rest_hint(key_, value_before(place_.at), found));

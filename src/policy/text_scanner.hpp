@@ -64,8 +64,8 @@ class TextScanner {
   [[nodiscard]] std::string_view value_before(size_t at) const;
   bool fail_at_blank(size_t at) {
     const std::string_view rest = text_.substr(at);
-    return fail(at, at + first_character(rest).length, character_text(rest) + ", separates nothing",
-                "write an ordinary space");
+    return fail(at, at + first_character(rest).length,
+                character_text(rest) + ", is not a space in TOML", "write an ordinary space");
   }
   // A character that is not what it looks like.
   [[nodiscard]] bool is_disguised(size_t at) const;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "characters.hpp"
@@ -147,6 +148,10 @@ bool TextScanner::scan_plain(unsigned depth) {
     if (lower(value) == nothing || value == "None")
       return fail(place_.at, place_.at + value.size(), fmt::format("'{}' is not a value", value),
                   "without a value, leave the key out");
+  const bool is_word = std::isalpha(static_cast<unsigned char>(value.front())) != 0;
+  if (is_word && is_one_of(key_, {"log_level", "drift", "unsupported", "readers"}))
+    return fail(place_.at, place_.at + value.size(), fmt::format("'{}' is not in quotes", value),
+                "write " + rdtd::quoted(lower(value)));
   std::string all = hint_of_unquoted_array();
   return fail(place_.at, place_.at + value.size(), fmt::format("'{}' is not in quotes", value),
               all.empty() ? value_hint(key_, value) : std::move(all));

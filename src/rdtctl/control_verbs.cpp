@@ -3,10 +3,21 @@
 
 #include <algorithm>
 
+#include "groups.hpp"
 #include "rdtd/base/glob.hpp"
 #include "verb_table.hpp"
 
 namespace rdtd {
+
+// "; 'web' is a group: rdtctl run -g web -- true" of the command "web true".
+static std::string group_of_command(const Context& context,
+                                    const std::vector<std::string>& command) {
+  const std::string& first = command.front();
+  if (command.size() < 2) return {};
+  const std::vector<std::string> known = policy_groups(context);
+  if (!is_group(context, first) && std::ranges::find(known, first) == known.end()) return {};
+  return fmt::format("; '{0}' is a group: rdtctl run -g {0} -- {1}", first, command[1]);
+}
 
 void VerbTable::add_control() {
   add_live("apply", "Put the policy files in force, and print the changes", "rdtctl apply",
@@ -93,7 +104,8 @@ void VerbTable::add_run() {
       throw UsageError{"--exclusive requires an amount, such as --l3 \"2 ways\""};
     if (own == !given_.group.empty())
       throw UsageError{own ? "run takes either --group or the amounts of a group of its own"
-                           : "run requires --group GROUP, or an amount such as --l3 \"2 ways\""};
+                           : "run requires --group GROUP, or an amount such as --l3 \"2 ways\"" +
+                                 group_of_command(context_, command)};
     if (!own && given_.wait > 0)
       throw UsageError{"--wait requires an amount, such as --l3 \"2 ways\""};
     exit_ = own ? verbs::run_leased(given_.lease, given_.cpus, given_.wait, command)

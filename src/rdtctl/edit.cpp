@@ -222,7 +222,7 @@ std::expected<std::string, int> name_of(const std::string& given) {
     return std::unexpected(static_cast<int>(Exit::usage));
   }
   if (name.contains('/') || name.starts_with('.')) {
-    note("rdtctl: edit is for files of {}, and '{}' is none: any editor is good for it\n",
+    note("rdtctl: edit is for files of {}, and '{}' is not one of them: use any editor\n",
          lasting_directory, given);
     return std::unexpected(static_cast<int>(Exit::usage));
   }

@@ -253,7 +253,8 @@ void Guess::rewrite_top() {
   if (std::filesystem::is_regular_file(word, unknown))
     advice_ = fmt::format("'{0}' is a file: rdtctl top --play {0}", word);
   else if (is_digits(word))
-    advice_ = fmt::format("'{0}' is no group: rdtctl top -d {0} refreshes every {0} seconds", word);
+    advice_ =
+        fmt::format("'{0}' is not a group: rdtctl top -d {0} refreshes every {0} seconds", word);
   else
     advice_ = fmt::format("top shows all groups; 'rdtctl show {0}' shows one", word);
 }

@@ -139,8 +139,12 @@ size_t Guess::rewrite_option(size_t at) {
     words_[at] = "-" + word;
     return at;
   }
+  if (word.size() > 2 && word[0] == '-' && word[1] != '-' && word[2] == '=' &&
+      known_("", word.substr(0, 2)) == false)
+    return refuse(word.starts_with("-j") ? "-j takes no value: write --json" + word.substr(2)
+                                         : fmt::format("{} takes no value", word.substr(0, 2)));
   if (word == name + "=" && takes_next(name))
-    return refuse(fmt::format("'{}' has no value behind its '='", name));
+    return refuse(fmt::format("'{}' has no value after its '='", name));
   // A file of such a name is hardly meant.
   if (of == "metrics" && is_one_of(word, {"-o", "--output"}) && is_one_of(next, {"json", "yaml"}))
     return rewrite_form(at);

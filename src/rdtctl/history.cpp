@@ -80,11 +80,16 @@ void print_curves(const Context& context, const History& shown) {
   const double most_occupancy = most_of(all, &Series::occupancy);
   const double most_traffic = most_of(all, &Series::traffic);
   std::vector<std::vector<std::string>> rows;
-  for (const Series& series : all)
+  for (const Series& series : all) {
+    // A package has counters, but neither of these.
+    if (!observe::extent_of(series.occupancy) && !observe::extent_of(series.traffic) &&
+        series.resource == "PERF_PKG")
+      continue;
     rows.push_back(
         {group_label(series.group), domain_of(series), mean_text(series.occupancy, false),
          sparkline(series.occupancy, most_occupancy, context.utf8), mean_text(series.traffic, true),
          sparkline(series.traffic, most_traffic, context.utf8)});
+  }
   const Column occupancy{.name = "OCCUPANCY", .whole = true},
       traffic{.name = "TRAFFIC", .whole = true};
   print_table(context,

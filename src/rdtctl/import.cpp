@@ -72,7 +72,9 @@ int verbs::import_from(const std::string& path) {
   const std::vector<PolicyFile> files = read_policy_files({path});
   const PolicyFile& file = files.front();
   if (file.state == PolicyFile::State::unreadable) {
-    note("rdtctl: {}: {}\n", file.path, file.problem);
+    const bool is_command = path.starts_with('-') || path.contains(' ');
+    note("rdtctl: {}: {}{}\n", file.path, file.problem,
+         is_command ? "; for a command line: echo 'pqos ...' | rdtctl import --from -" : "");
     return Exit::failed;
   }
   const auto policy = import_foreign(file.text.text());

@@ -152,9 +152,18 @@ std::string group_name(std::string_view unit) {
   return is_taken || group_name_problem(out) ? "unit-" + out : out;
 }
 
+// The groups in resctrl that rdtd did not make: their names are taken.
+std::set<std::string> groups_of_others(const Context& context) {
+  std::set<std::string> out;
+  if (const auto machine = read_machine(context))
+    for (const auto& [directory, state] : machine->snapshot.groups)
+      if (directory != root_group && !machine->snapshot.owned.contains(directory))
+        out.insert(group_label(directory));
+  return out;
+}
+
 // Half of the cache for all of them together: the rest of the machine needs some too.
-std::string policy_text(const std::vector<std::string>& units) {
-  std::set<std::string> names;
+std::string policy_text(const std::vector<std::string>& units, std::set<std::string> names) {
   std::string out =
       "# Written by 'rdtctl init'. rdtd.toml(5) describes the language; 'rdtctl edit' changes "
       "this.\n# 'rdtctl suggest -g GROUP' measures how much of the cache a group needs.\n";
@@ -199,7 +208,15 @@ int check_start(const Context& context, const verbs::InitOptions& options) {
   if (machine->capabilities.caches.empty() ||
       (!machine->capabilities.caches.contains(Resource::L3) &&
        !machine->capabilities.caches.contains(Resource::L3CODE))) {
-    note("rdtctl: this machine cannot divide its L3 cache: 'rdtctl doctor' says why\n");
+    std::vector<std::string> others;
+    for (const auto& [resource, cache] : machine->capabilities.caches)
+      others.emplace_back(to_string(resource));
+    for (const auto& [resource, bandwidth] : machine->capabilities.bandwidths)
+      others.emplace_back(to_string(resource));
+    note("rdtctl: init gives services ways of the L3 cache, which this machine cannot divide: {}\n",
+         others.empty() ? "'rdtctl doctor' says why"
+                        : fmt::format("it divides {}; 'rdtctl edit 10-NAME' opens a policy file",
+                                      join(others, ", ")));
     return Exit::no_resctrl;
   }
   return Exit::ok;
@@ -257,7 +274,7 @@ int verbs::init(const Context& context, const InitOptions& options) {
          most_protected, units.size());
     return Exit::usage;
   }
-  const std::string text = policy_text(units);
+  const std::string text = policy_text(units, groups_of_others(context));
   print("{}{}", options.protect.empty() ? "\n" : "", text);
   if (!check_policy_file(context, file_name, text)) return Exit::failed;
   if (!options.yes && !confirms()) {

@@ -161,7 +161,16 @@ int report_usage(const CLI::App& app, const std::string& error) {
   return verb != nullptr && verb->get_name() == "run" ? Exit::run_failed : Exit::usage;
 }
 
-int parse(CLI::App& app, std::vector<std::string> arguments, rdtd::VerbTable& verbs) {
+// CLI11 asks for the version before it calls what belongs to -j and --json.
+void print_version(const CLI::App& app, Context context) {
+  const std::vector<std::string> form = app.get_option("--json")->results();
+  if (app.get_option("-j")->count() > 0 || (!form.empty() && form.back() != "off"))
+    context.json = rdtd::Json::compact;
+  rdtd::print_version(context, RDTD_VERSION);
+}
+
+int parse(CLI::App& app, const Context& context, std::vector<std::string> arguments,
+          rdtd::VerbTable& verbs) {
   std::ranges::reverse(arguments);  // as CLI11 expects them
   try {
     app.parse(arguments);
@@ -171,7 +180,7 @@ int parse(CLI::App& app, std::vector<std::string> arguments, rdtd::VerbTable& ve
     const CLI::App* verb = rdtd::given_verb(app);
     rdtd::print("{}", rdtd::help_text(verb == nullptr ? app : *verb));
   } catch (const CLI::CallForVersion&) {
-    rdtd::print("rdtctl {}\n", RDTD_VERSION);
+    print_version(app, context);
   } catch (const CLI::ParseError& error) {
     return report_usage(app, rdtd::usage_error_text(app, error) + verbs.hint());
   } catch (const UsageError& error) {
@@ -209,7 +218,7 @@ int main(int argc, char** argv) {
 
   int exit = Exit::ok;
   try {
-    exit = parse(app, std::move(arguments), verbs);
+    exit = parse(app, context, std::move(arguments), verbs);
   } catch (const std::system_error& error) {  // fmt::print throws it
     exit = Exit::failed;
     if (std::ferror(stdout) == 0) rdtd::note("rdtctl: {}\n", error.what());

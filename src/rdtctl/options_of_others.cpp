@@ -20,9 +20,8 @@ struct OptionGuess {
 };
 
 constexpr std::string_view shows_all_groups = "it shows all groups";
-constexpr std::string_view kind_is_recognized =
-    "the kind of file is recognized: rdtctl import --from FILE";
-constexpr std::string_view asks_nothing = "rdtctl asks no questions";
+constexpr std::string_view kind_is_recognized = "the format is detected: rdtctl import --from FILE";
+constexpr std::string_view asks_nothing = "it never asks for confirmation: leave this option out";
 constexpr std::string_view see_plan =
     "'rdtctl plan' shows what a load would change; this verb has no trial";
 
@@ -34,6 +33,7 @@ constexpr std::string_view one_file =
     "'rdtctl check FILE' checks one file, and --root DIR reads those of DIR/etc/rdtd";
 
 constexpr auto option_guesses = std::to_array<OptionGuess>({
+    {"*", "--tree --snapshot", "--resctrl"},
     {"rdtctl", "-r -R", "--root"},
     {"rdtctl", "--system", ""},
     {"top", "--iterations --count --limit", "-n"},
@@ -233,7 +233,7 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"list", "-g --group --filter --selector", "",
      "list shows all groups; 'rdtctl show GROUP' shows one"},
     {"init", "-u --unit --service -p", "--protect"},
-    {"init", "--force", "", "of a machine with a policy it changes nothing: 'rdtctl edit' does"},
+    {"init", "--force", "", "init never replaces a policy: use 'rdtctl edit'"},
     {"init", "--dry-run -n", "", "without --yes it shows the policy and asks first"},
     {"init", "-o --output -f --file", "", "it writes /etc/rdtd/10-init.toml"},
     {"init", "--no-input --defaults --non-interactive --assume-yes", "--yes"},
@@ -340,7 +340,7 @@ constexpr auto option_guesses = std::to_array<OptionGuess>({
     {"*", "--no-color -no-color --nocolor --no-colour", "--color=never"},
     {"*", "--silent", "--quiet"},
     {"*", "--no-pager --plain", ""},
-    {"*", "-v --verbose --debug", "", "there is no more text; -j prints every value"},
+    {"*", "-v --verbose --debug", "", "there is nothing more to print; -j prints every value"},
     {"*", "--log-level --loglevel --verbosity", "", how_to_log_more},
     {"*", "--yaml --csv --xml --toml --yml --tsv", "", "the output is text, or JSON with -j"},
     {"*", "--sysfs --resctrl-path --path --against --machine", "--resctrl"},

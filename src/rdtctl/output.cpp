@@ -346,4 +346,9 @@ Styled emphasized(const Context& context, const std::string& text) {
   return {context.color ? "\033[1m" + plain + "\033[0m" : plain};
 }
 
+void print_version(const Context& context, const std::string& version) {
+  if (context.json != Json::off) return print_json(context, {{"version", version}});
+  print("rdtctl {}\n", version);
+}
+
 }  // namespace rdtd

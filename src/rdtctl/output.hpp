@@ -76,4 +76,7 @@ void print_diagnostics(const Context& context, std::span<const Diagnostic> diagn
 void note_diagnostics(const Context& context, std::span<const Diagnostic> diagnostics,
                       const Sources& sources);
 
+// "rdtctl 0.2.0", or the same as JSON.
+void print_version(const Context& context, const std::string& version);
+
 }  // namespace rdtd

@@ -179,14 +179,16 @@ std::expected<uint64_t, std::string> parse_time(std::string_view given, uint64_t
   if (std::tm fields{}; number && text.size() == 8)
     if (const char* end = ::strptime(text.c_str(), "%Y%m%d", &fields);
         end != nullptr && *end == '\0' && is_date(fields) && text.starts_with("20"))
-      return std::unexpected(fmt::format("'{0}' is no time; did you mean \"{1}-{2}-{3}\"?", given,
-                                         text.substr(0, 4), text.substr(4, 2), text.substr(6)));
+      return std::unexpected(fmt::format("'{0}' is not a time; did you mean \"{1}-{2}-{3}\"?",
+                                         given, text.substr(0, 4), text.substr(4, 2),
+                                         text.substr(6)));
   if (text.starts_with('/') || text.ends_with(".rec"))
     return std::unexpected(
-        fmt::format("'{}' is no time; a recording is named without an option", given));
+        fmt::format("'{}' is not a time; a recording is named without an option", given));
   constexpr uint32_t year_of_seconds = 365 * 86'400;  // longer than anybody looks back
   return std::unexpected(fmt::format(
-      "'{}' is no time; write \"2026-11-26 08:30\", \"08:30\", \"-1h\" or \"yesterday\"{}", given,
+      "'{}' is not a time; write \"2026-11-26 08:30\", \"08:30\", \"-1h\" or \"yesterday\"{}",
+      given,
       !number                     ? ""
       : *number > year_of_seconds ? fmt::format("; did you mean \"@{}\"?", text)
                                   : fmt::format("; did you mean \"{}s\"?", text)));

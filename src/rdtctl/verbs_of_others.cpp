@@ -29,7 +29,7 @@ constexpr auto same_verbs = std::to_array<Same>({
      "get classes, list profiles, list table, --list, lscgroup, systemd-cgls, cgls, "
      "active profile, describe groups, status groups, list tables, -s",
      "list"},
-    {"validate, lint, test, verify, configtest, syntax, config check, config test, policy check, "
+    {"validate, lint, test, verify *, configtest, syntax, config check, config test, policy check, "
      "check-config, "
      "checkconfig, --check, parse, syntax-check, check config, check policy, check all, "
      "-t",
@@ -38,7 +38,8 @@ constexpr auto same_verbs = std::to_array<Same>({
     {"preview, dry-run, dryrun, simulate, changes, whatif, what-if, try, trial, pretend, plan show",
      "plan"},
     {"describe, inspect, display, view, group show", "show"},
-    {"cos, clos, closids, rmids, nodeinfo, cpuinfo, df, free, caps, cap, capabilities, features, "
+    {"cos, clos, closids, rmids, nodeinfo, cpuinfo, df, free, caps, cap, capability, capabilities, "
+     "features, "
      "hw, topology, machine, cluster-info, sinfo, nodedev-list, rmid, closid, "
      "get nodes, get node, describe node, describe nodes, quota, quotas, limits, "
      "list domains, domains, mba, mb, l2, cdp, l3, llc, numa, nodes, sockets, hardware, resources, "
@@ -125,6 +126,9 @@ constexpr auto same_verbs = std::to_array<Same>({
 });
 
 constexpr auto verb_advice = std::to_array<Advice>({
+    {"verify",
+     "'rdtctl check' checks the policy files, and 'rdtctl status --verify' compares every value "
+     "with the kernel"},
     {"service rdtd, serve, daemon, list-dependencies",
      "rdtd is a systemd service: use systemctl with its unit, rdtd.service"},
     {"start, enable", "rdtd is a systemd service: systemctl enable --now rdtd"},
@@ -149,7 +153,7 @@ constexpr auto verb_advice = std::to_array<Advice>({
      "groups are tables of the policy: 'rdtctl edit 10-NAME' opens /etc/rdtd/10-NAME.toml, "
      "checks it and puts it in force; see rdtd.toml(5)"},
     {"cgdelete, class delete, group delete, group remove, group rm, groups delete, delete, rm, "
-     "rmdir, remove, del",
+     "rmdir, remove, del, destroy *, undefine, undefine *, flush *, clear *, purge *, prune *",
      how_to_remove},
     {"destroy, flush, clear, clean, off, down, teardown, prune, purge, -R",
      "'rdtctl reset' removes every group that rdtd created, until the next reload; the policy "

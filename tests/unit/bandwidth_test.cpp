@@ -139,7 +139,8 @@ TEST(Bandwidth, PercentIsRefusedOnMachinesWithRates) {
     capabilities.bandwidths.at(Resource::MB).unit = unit;
     EXPECT_EQ(plan_text("[group.a]\nmb = \"50%\"\n", capabilities, untouched(capabilities)),
               "p.toml:2:6: error: '50%' is a percentage, and MB counts rates here\n    2 | mb = "
-              "\"50%\"\n      |      ^~~~~ write both forms: mb = [\"50%\", \"N GB/s\"]\n");
+              "\"50%\"\n      |      ^~~~~ write a rate, such as \"8 GB/s\"; for machines of both "
+              "kinds, write mb = [\"50%\", \"8 GB/s\"]\n");
   }
 }
 

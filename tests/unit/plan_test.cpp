@@ -132,7 +132,8 @@ TEST(Plan, Refusals) {
        "^~~ this machine has 0-1\n"},
       {"[group.a]\nmb = \"8 GB/s\"\n",
        "p.toml:2:6: error: '8 GB/s' is a rate, and MB counts percent here\n    2 | mb = \"8 "
-       "GB/s\"\n      |      ^~~~~~~~ write both forms: mb = [\"8 GB/s\", \"N%\"]\n"},
+       "GB/s\"\n      |      ^~~~~~~~ write a percentage, such as \"50%\"; for machines of both "
+       "kinds, write mb = [\"8 GB/s\", \"50%\"]\n"},
       {"[group.a]\nl2 = \"1 way\"\n",
        "p.toml:2:6: error: 'l2': resctrl offers no L2 here; it offers L3, MB\n    2 | l2 = \"1 "
        "way\"\n      |      ^~~~~~~ remove it; for machines of several kinds write unsupported = "

@@ -40,19 +40,19 @@ constexpr PolicyAndErrors rows[] = {
     {"x-a = \"1 way\";\n",
      "p.toml:1:14: error: unexpected ';' after the value\n"
      "    1 | x-a = \"1 way\";\n"
-     "      |              ^ remove it: a line ends without a mark\n"},
+     "      |              ^ remove it: nothing follows a value\n"},
     {"x-a = \"1 way\",\n",
      "p.toml:1:14: error: unexpected ',' after the value\n"
      "    1 | x-a = \"1 way\",\n"
-     "      |              ^ remove it: a line ends without a mark\n"},
+     "      |              ^ remove it: nothing follows a value\n"},
     {"x-a = \"b\"; # c\n",
      "p.toml:1:10: error: unexpected '; # c' after the value\n"
      "    1 | x-a = \"b\"; # c\n"
-     "      |          ^~~~~ remove it: a line ends without a mark\n"},
+     "      |          ^~~~~ remove it: nothing follows a value\n"},
     {"x-a = true;\n",
      "p.toml:1:11: error: unexpected ';' after the value\n"
      "    1 | x-a = true;\n"
-     "      |           ^ remove it: a line ends without a mark\n"},
+     "      |           ^ remove it: nothing follows a value\n"},
     {"x-a = 1 // c\n",
      "p.toml:1:7: error: '1 // c' is not in quotes\n"
      "    1 | x-a = 1 // c\n"

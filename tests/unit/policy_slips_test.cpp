@@ -28,7 +28,7 @@ constexpr PolicyAndErrors slips[] = {
     {"[group.redis.service]\nl3 = \"2 ways\"\n",
      "p.toml:1:14: error: unknown key 'service' in [group.redis]\n"
      "    1 | [group.redis.service]\n"
-     "      |              ^~~~~~~ a '.' begins a table within: write [group.\"redis.service\"]\n"},
+     "      |              ^~~~~~~ a '.' starts a sub-table: write [group.\"redis.service\"]\n"},
     {"[group.a]\nmode = \"pseudo-locksetup\"\n",
      "p.toml:2:1: error: unknown key 'mode' in [group.a]\n"
      "    2 | mode = \"pseudo-locksetup\"\n"

@@ -118,7 +118,7 @@ constexpr PolicyAndErrors text_errors[] = {
     {"[a]]\n",
      R"(p.toml:1:4: error: unexpected ']' after ']'
     1 | [a]]
-      |    ^ remove it: a line ends without a mark
+      |    ^ remove it: nothing follows a value
 )"},
     {"=1\n",
      R"(p.toml:1:1: error: a name must come before '='
@@ -344,23 +344,23 @@ constexpr PolicyAndErrors text_errors[] = {
     {"[group.a.b]\nl3 = \"all\"\n",
      R"(p.toml:1:10: error: unknown key 'b' in [group.a]
     1 | [group.a.b]
-      |          ^ a '.' begins a table within: write [group."a.b"]
+      |          ^ a '.' starts a sub-table: write [group."a.b"]
 )"},
     {"l3\xc2\xa0"
      "= \"4 ways\"\n",
-     R"(p.toml:1:3: error: U+00A0, a no-break space, separates nothing
+     R"(p.toml:1:3: error: U+00A0, a no-break space, is not a space in TOML
     1 | l3 = "4 ways"
       |   ^ write an ordinary space
 )"},
     {"l3 =\xc2\xa0"
      "\"4 ways\"\n",
-     R"(p.toml:1:5: error: U+00A0, a no-break space, separates nothing
+     R"(p.toml:1:5: error: U+00A0, a no-break space, is not a space in TOML
     1 | l3 = "4 ways"
       |     ^ write an ordinary space
 )"},
     {"\xc2\xa0"
      "l3 = \"4 ways\"\n",
-     R"(p.toml:1:1: error: U+00A0, a no-break space, separates nothing
+     R"(p.toml:1:1: error: U+00A0, a no-break space, is not a space in TOML
     1 |  l3 = "4 ways"
       | ^ write an ordinary space
 )"},

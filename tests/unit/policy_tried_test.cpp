@@ -11,6 +11,15 @@ using test::PolicyAndErrors;
 using test::ValueAndFinding;
 
 constexpr ValueAndFinding values_and_findings[] = {
+    {"name = '/^postgres/'",
+     "error: '/^postgres/' can never match: it is a glob, not a regular expression, and matches "
+     "the whole text | write \"postgres*\""},
+    {"name = '/^(redis|java)$/'",
+     "error: '/^(redis|java)$/' can never match: one pattern is one glob, and an array holds "
+     "several | write [\"redis\", \"java\"]"},
+    {"exe = '/^java$/'",
+     "error: '/^java$/' can never match: it is a glob, not a regular expression, and matches the "
+     "whole text | write \"**/java\""},
     {"container = 'name=redis'",
      "error: 'name=redis' can never match: the value stands alone, without a word before it | "
      "write \"redis\""},
@@ -470,7 +479,7 @@ constexpr PolicyAndErrors policies[] = {
     {"[group.web]\nl3 = \"4 ways\"\n[group.web.db]\nl3 = \"2 ways\"\n",
      "p.toml:3:12: error: unknown key 'db' in [group.web]\n"
      "    3 | [group.web.db]\n"
-     "      |            ^~ a '.' begins a table within: write [group.\"web.db\"]\n"},
+     "      |            ^~ a '.' starts a sub-table: write [group.\"web.db\"]\n"},
     {"[group.a]\ncpus = \"0-62/2\"\n",
      "p.toml:2:8: error: '0-62/2' is not a CPU list: '62/2' is not a number\n"
      "    2 | cpus = \"0-62/2\"\n"
@@ -505,7 +514,7 @@ constexpr PolicyAndErrors policies[] = {
      "    2 | l3 = \"4\u202fways\"\n"
      "      |      ^~~~~~~~ write an ordinary space\n"},
     {"[group.a]\nl3\u202f= \"4 ways\"\n",
-     "p.toml:2:3: error: U+202F, a no-break space, separates nothing\n"
+     "p.toml:2:3: error: U+202F, a no-break space, is not a space in TOML\n"
      "    2 | l3\u202f= \"4 ways\"\n"
      "      |   ^ write an ordinary space\n"},
     {"[group.a]\nmb = [\"10%\", \"100%\"]\n",
@@ -515,7 +524,33 @@ constexpr PolicyAndErrors policies[] = {
     {"[group.a]]\nl3 = \"4 ways\"\n",
      "p.toml:1:10: error: unexpected ']' after ']'\n"
      "    1 | [group.a]]\n"
-     "      |          ^ remove it: a line ends without a mark\n"},
+     "      |          ^ remove it: nothing follows a value\n"},
+    {"group db { l3 = \"30%\" }\n",
+     "p.toml:1:7: error: '=' is missing after the key 'group'\n"
+     "    1 | group db { l3 = \"30%\" }\n"
+     "      |       ^ write [group.db], and each key in a line of its own below\n"},
+    {"group.db { l3 = \"30%\" }\n",
+     "p.toml:1:10: error: '=' is missing after the key 'group.db'\n"
+     "    1 | group.db { l3 = \"30%\" }\n"
+     "      |          ^ write [group.db], and each key in a line of its own below\n"},
+    {"rule { name = \"x\" }\n",
+     "p.toml:1:6: error: '=' is missing after the key 'rule'\n"
+     "    1 | rule { name = \"x\" }\n"
+     "      |      ^ write [[rule]], and each key in a line of its own below\n"},
+    {"[group.a]\nl3 = 30\n",
+     "p.toml:2:6: error: 'l3' must be a string or a table that maps domains to amounts, not an "
+     "integer\n"
+     "    2 | l3 = 30\n"
+     "      |      ^~ write \"30%\"\n"},
+    {"[daemon]\nlog_level = DEBUG\n",
+     "p.toml:2:13: error: 'DEBUG' is not in quotes\n"
+     "    2 | log_level = DEBUG\n"
+     "      |             ^~~~~ write \"debug\"\n"},
+    {"[[rule]]\ngroup = \"default\"\nany = [{ name = \"x\" }, { user = \"y\" }]\n",
+     "p.toml:3:1: error: unknown key 'any' in [[rule]]\n"
+     "    3 | any = [{ name = \"x\" }, { user = \"y\" }]\n"
+     "      | ^~~ all conditions of a rule must hold, an array holds if one of its members does, "
+     "and alternatives are one [[rule]] each\n"},
     {"```toml\n[group.a]\n```\n",
      "p.toml:1:1: error: unexpected '`'; a key must stand here\n"
      "    1 | ```toml\n"

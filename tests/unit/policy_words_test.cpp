@@ -155,7 +155,8 @@ constexpr WordsAndHint words_and_hints[] = {
     {rule, "domain guest_name libvirt", "did you mean 'vm'?"},
     {rule, "not_name", "to leave processes alone, write group = \"leave\" in an earlier rule"},
     {rule, "anyOf",
-     "all conditions of a rule must hold, and an array holds if one of its members does"},
+     "all conditions of a rule must hold, an array holds if one of its members does, and "
+     "alternatives are one [[rule]] each"},
     {rule, "script", "write cmdline = \"*/NAME.py*\""},
     {top, "service", "write [[rule]] with unit = \"NAME\", and a [group.NAME] for its amounts"},
     {top, "host",

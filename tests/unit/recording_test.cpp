@@ -100,7 +100,7 @@ TEST(Ceilings, AreReadAsTheyWereWritten) {
   EXPECT_EQ(read_ceilings(directory.string(), machine).value(), measured.ceilings);
   // What cannot be read is not written over: it may have other domains.
   for (const auto& [text, why] : {std::pair("", "the file is empty"),
-                                  std::pair("garbage\n", "this is no recording of rdtd")}) {
+                                  std::pair("garbage\n", "this is not a recording of rdtd")}) {
     std::ofstream(directory / ceilings_file) << text;
     const auto read = read_ceilings(directory.string(), machine);
     const auto refused = write_ceilings(directory.string(), other);
@@ -182,9 +182,9 @@ TEST(Recording, WhatIsNone) {
     const char* why;
   } rows[] = {
       {"", 1, "the file is empty"},
-      {"hello\n", 1, "this is no recording of rdtd"},
-      {"{}\n", 1, "this is no recording of rdtd"},
-      {"[[[[[[[[\n", 1, "this is no recording of rdtd"},
+      {"hello\n", 1, "this is not a recording of rdtd"},
+      {"{}\n", 1, "this is not a recording of rdtd"},
+      {"[[[[[[[[\n", 1, "this is not a recording of rdtd"},
       {R"({"format":"rdtd-recording","schema":2})"
        "\n",
        1, "its format is not known here: another version of rdtd wrote it"},

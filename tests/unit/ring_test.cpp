@@ -354,8 +354,9 @@ TEST_F(RingTest, ABadFileDoesNotHideTheOthers) {
   const Seen seen = read();
   EXPECT_EQ(seen.seconds, range(0, 10));
   ASSERT_EQ(seen.read.problems.size(), 1U);
-  EXPECT_EQ(seen.read.problems.front(),
-            path_ + "/000000000001-00000000000000000001.jsonl.zst:1: this is no recording of rdtd");
+  EXPECT_EQ(
+      seen.read.problems.front(),
+      path_ + "/000000000001-00000000000000000001.jsonl.zst:1: this is not a recording of rdtd");
 }
 
 TEST_F(RingTest, ItsFilesJoined) {

@@ -93,7 +93,7 @@ TEST_F(TimePoint, Forms) {
     ASSERT_FALSE(usec) << text;
     EXPECT_EQ(usec.error(),
               "'" + std::string(text) +
-                  "' is no time; write \"2026-11-26 08:30\", \"08:30\", \"-1h\" or "
+                  "' is not a time; write \"2026-11-26 08:30\", \"08:30\", \"-1h\" or "
                   "\"yesterday\"" +
                   std::string(text == std::string_view("10") ? "; did you mean \"10s\"?" : ""));
   }
@@ -102,7 +102,7 @@ TEST_F(TimePoint, Forms) {
 TEST_F(TimePoint, ARecordingIsNone) {
   for (const std::string file : {"/tmp/night", "night.rec"})
     EXPECT_EQ(parse_time(file, 0).error(),
-              "'" + file + "' is no time; a recording is named without an option");
+              "'" + file + "' is not a time; a recording is named without an option");
 }
 
 TEST_F(TimePoint, LongerThanAnybodyKeeps) {
