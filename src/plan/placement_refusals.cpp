@@ -25,6 +25,13 @@ std::string amount(const Party& party) {
   return fmt::format("{} ({})", asked, ways(*count));
 }
 
+// The part of a mask that is there.
+std::string write_inside(const Party& party, Cbm inside) {
+  if (inside.empty() || !inside.contiguous()) return {};
+  if (party.asked.starts_with("0x")) return fmt::format("write \"0x{}\"", to_string(inside));
+  return fmt::format("write \"ways {}\"", way_list(inside));
+}
+
 // In place of a mask with gaps: as many ways, wherever they are.
 std::string write_as_many(Cbm mask) { return fmt::format("write \"{} ways\"", mask.count()); }
 
@@ -32,11 +39,12 @@ std::optional<PlacementRefusal> check_form(const DomainRequest& request, const P
                                            Cbm mask) {
   const std::string head = fmt::format("{}: '{}'", party.name, party.asked);
   if (!request.all.contains(mask)) {
+    const std::string hint = write_inside(party, mask & request.all);
     if (party.asked.starts_with("0x"))
       return PlacementRefusal{party.where, head + " is out of range: the mask of ",
-                              fmt::format(" is 0x{}", to_string(request.all))};
+                              fmt::format(" is 0x{}", to_string(request.all)), false, hint};
     return PlacementRefusal{party.where, head + " is out of range: ", " " + these_ways(request.all),
-                            true};
+                            true, hint};
   }
   if (!mask.contiguous() && !request.sparse_masks)
     return PlacementRefusal{party.where, head + " has gaps; masks of ", " must be contiguous",
@@ -354,7 +362,8 @@ std::vector<PlacementRefusal> explain(const DomainRequest& request, const Board&
                    : fmt::format(": {} {} left{}", ways(*left), *left == 1 ? "is" : "are",
                                  holders(request)),
          false,
-         *count == request.all.count() ? "write \"all\": every way that the group may fill" : ""});
+         *count == request.all.count() ? "write \"all\": every way that the group may fill"
+                                       : fmt::format("write \"{}\"", ways(*left))});
   }
   return refusals;
 }

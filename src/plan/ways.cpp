@@ -84,7 +84,8 @@ std::optional<Want> Planner::want(const CacheDomain& domain, const DomainAmount&
     if (count->count >= min_ways) return count->count;
     error(line.amount.where,
           fmt::format("'{}' is too little: a mask of {} has at least {} ways (min_cbm_bits)",
-                      amount.text, to_string(domain.cache.resource), min_ways));
+                      amount.text, to_string(domain.cache.resource), min_ways),
+          fmt::format("write \"{} ways\"", min_ways));
     return std::nullopt;
   }
   if (const auto* bytes = std::get_if<Bytes>(&amount.value)) {

@@ -81,6 +81,22 @@ Outcome outcome_of(const RuleSet& rules, const std::vector<RuleTrial>& trials) {
   return out;
 }
 
+// Units are derived from the cgroup, and taken away where both are given. Returns why they do not
+// fit together.
+std::string unit_outside_cgroup(ProcessDescription& process) {
+  const auto cgroup = process.values.find(ConditionKind::cgroup);
+  if (cgroup == process.values.end()) return {};
+  const std::vector<std::string_view> parts = split(cgroup->second, '/');
+  for (const ConditionKind kind : {ConditionKind::unit, ConditionKind::user_unit}) {
+    const auto unit = process.values.find(kind);
+    if (unit == process.values.end()) continue;
+    if (std::ranges::find(parts, std::string_view(unit->second)) == parts.end())
+      return fmt::format("cgroup '{}' is not in unit '{}'", cgroup->second, unit->second);
+    process.values.erase(unit);
+  }
+  return {};
+}
+
 // Where systemd puts a service whose unit file names no slice. Nothing of an instance of a
 // template, which has a slice of its template, and of a description that says more about the
 // cgroup.
@@ -138,6 +154,10 @@ int verbs::explain_described(const Context& context, ProcessDescription process)
   for (const ConditionKind kind : {ConditionKind::unit, ConditionKind::user_unit})
     if (const auto given = process.values.find(kind); given != process.values.end())
       given->second = complete_unit_name(given->second);
+  if (const std::string why = unit_outside_cgroup(process); !why.empty()) {
+    note("rdtctl: {}\n", why);
+    return Exit::usage;
+  }
   process.knows_users = !context.elsewhere && !users.unanswered;
   if (const auto failed = add_ids(context, process)) return *failed;
   const RuleSet rules(parsed->policy, users);

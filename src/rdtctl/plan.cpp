@@ -5,6 +5,7 @@
 #include "groups.hpp"
 #include "hidden_policies.hpp"
 #include "output.hpp"
+#include "plan_changes.hpp"
 #include "policy_file.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/resctrl/read.hpp"
@@ -97,10 +98,11 @@ void print_unified(const Planned& planned) {
       return state == nullptr ? "" : format_schemata(state->schemata);
     };
     print_file_diff(prefix + "schemata", schemata(states.first), schemata(states.second));
-    if (name == root_group) continue;  // its CPUs and mode follow from the others
-    const GroupState fresh;            // as a group is that has just been made
+    if (name == root_group) continue;        // its CPUs and mode follow from the others
+    if (states.second == nullptr) continue;  // it goes, with its other files
+    const GroupState fresh;                  // as a group is that has just been made
     const GroupState &before = states.first == nullptr ? fresh : *states.first,
-                     &after = states.second == nullptr ? fresh : *states.second;
+                     &after = *states.second;
     print_file_diff(prefix + "cpus_list", format_cpu_list(before.cpus) + "\n",
                     format_cpu_list(after.cpus) + "\n");
     print_file_diff(prefix + "mode", fmt::format("{}\n", to_string(before.mode)),
@@ -191,7 +193,9 @@ void verbs::print_planned(const Context& context, const Planned& planned) {
                {"ASKED"},
                {.name = "GRANTED", .whole = true}},
               grants(planned));
-  print("\n{}", format_plan(planned.plan, width_of_text(context)));
+  print("\n");
+  print_changes(context, planned.machine.capabilities, planned.plan.changes);
+  print("{}\n", plan_summary(planned.plan));
 }
 
 int verbs::plan(const Context& context, const std::vector<std::string>& files,

@@ -11,6 +11,8 @@
 #include "print.hpp"
 #include "rdtd/base/clock.hpp"
 #include "rdtd/base/text.hpp"
+#include "rdtd/policy/parse.hpp"
+#include "rdtd/policy/search.hpp"
 #include "time_point.hpp"
 
 namespace rdtd {
@@ -70,14 +72,25 @@ std::expected<ReadRecording, int> read_file(const verbs::RecordingSource& source
   return std::unexpected(static_cast<int>(Exit::failed));
 }
 
+// Whether the policy says so.
+bool keeps_no_history(const Context& context) {
+  return parse_policy(find_policy_files(context.root)).policy.observer.record_bytes == 0;
+}
+
+constexpr const char* no_history =
+    "record = \"0\" in [observer] of the policy: nothing is recorded, and 'rdtctl status' shows "
+    "the "
+    "contention of the last hour";
+
 std::expected<ReadRecording, int> read_kept(const Context& context, const Period& period,
                                             const UseSample& use) {
   const std::string path = state_directory(context) + "/history";
   const auto directory = Directory::open_untrusted(path);
   if (!directory && directory.error().code == ENOENT) {
-    note(
-        "rdtctl: nothing is recorded here: systemctl enable --now rdtd-observer, or name a file "
-        "of rdtctl record\n");
+    note("rdtctl: {}\n", keeps_no_history(context)
+                             ? no_history
+                             : "nothing is recorded here: systemctl enable --now rdtd-observer, or "
+                               "name a file of rdtctl record");
     return std::unexpected(static_cast<int>(Exit::failed));
   }
   return read_files(directory, period, use);
@@ -89,9 +102,14 @@ std::expected<ReadRecording, int> read_source(const Context& context,
   return source.file.empty() ? read_kept(context, period, use) : read_file(source, period, use);
 }
 
-int report_none(const verbs::RecordingSource& source, const ReadRecording& read) {
+int report_none(const Context& context, const verbs::RecordingSource& source,
+                const ReadRecording& read) {
   const std::string what = source.file.empty() ? "the history" : source.file;
   const bool asked = !source.since.empty() || !source.until.empty();
+  if (source.file.empty() && keeps_no_history(context)) {
+    note("rdtctl: {}\n", no_history);
+    return Exit::failed;
+  }
   if (!asked) {
     note("rdtctl: {} has no sample yet{}\n", what,
          source.file.empty()
@@ -136,7 +154,7 @@ std::expected<ReadRecording, int> read_samples(const Context& context,
   if (read)
     for (const std::string& problem : read->problems) note("rdtctl: warning: {}\n", problem);
   if (!read || read->samples > 0) return read;
-  return std::unexpected(report_none(source, *read));
+  return std::unexpected(report_none(context, source, *read));
 }
 
 }  // namespace rdtd

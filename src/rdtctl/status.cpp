@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <map>
 #include <optional>
 
@@ -116,6 +117,8 @@ int verbs::status(const Context& context, bool rules, bool verify) {
   if (!ruled) return report(ruled.error());
   const auto machine = read_machine(context);
   if (verify && !machine) return report(machine.error());
+  if (!machine && machine.error().code == EACCES)
+    note("rdtctl: occupancy and bandwidth are for root and members of the user group rdtd\n");
   const std::vector<LockStatus> regions = locks ? *locks : std::vector<LockStatus>{};
   const std::vector<std::string> wrong =
       verify ? verified(context, *machine, *daemon, *groups, regions) : std::vector<std::string>{};

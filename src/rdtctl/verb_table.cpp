@@ -223,10 +223,6 @@ int VerbTable::explain() {
   if (values.empty())
     throw UsageError{
         "explain requires PID, --unit UNIT, or the description of a process such as --exe PATH"};
-  if (values.contains(ConditionKind::cgroup) && (unit || values.contains(ConditionKind::user_unit)))
-    throw UsageError{
-        "explain derives units from --cgroup: it does not take --unit and "
-        "--user-unit too"};
   return verbs::explain_described(context_, given_.process);
 }
 

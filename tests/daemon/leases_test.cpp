@@ -87,6 +87,33 @@ TEST_F(LeasesTest, UnderReportLeaveWhatOthersChanged) {
   EXPECT_EQ(told.size(), known) << told.back();
 }
 
+// Another tool took a CPU of a group: the end of a lease costs the group nothing else, and the CPU
+// comes back when it is free.
+TEST_F(LeasesTest, TheEndLeavesAGroupOfWhichOthersHaveACpu) {
+  ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n[group.redis]\nl3 = \"4 ways\"\nexclusive = "
+                   "true\ncpus = \"1-2\"\n[[rule]]\ngroup = \"redis\"\nname = \"redis-server\"\n"),
+            "");
+  const pid_t redis = processes.start({.name = "redis-server"});
+  manager->reconciler().reconcile();
+  run();
+  ASSERT_EQ(lease("bench", bench), "");
+  ASSERT_TRUE(kernel.resctrl.make("theirs"));
+  ASSERT_TRUE(kernel.resctrl.write("theirs/cpus_list", "2\n"));
+  close("bench");
+  EXPECT_EQ(schemata("redis"), "L3:0-1=f MB:0-1=100");
+  EXPECT_EQ(group_of(redis), "redis");
+  EXPECT_EQ(kernel.resctrl.read("redis/cpus_list"), "1\n");
+  EXPECT_EQ(problems(), (std::vector<std::string>{
+                            "CPUs of group 'redis' are not in force: CPU 2 belongs to group "
+                            "'theirs', which rdtd did not make"}));
+  ASSERT_TRUE(kernel.resctrl.remove("theirs"));
+  clock += std::chrono::hours(1);
+  manager->reconciler().reconcile();
+  run(std::chrono::seconds(2));
+  EXPECT_EQ(kernel.resctrl.read("redis/cpus_list"), "1-2\n");
+  EXPECT_EQ(problems(), std::vector<std::string>{});
+}
+
 // What is wanted otherwise than before is written; so is what is in the way.
 TEST_F(LeasesTest, UnderReportWriteWhatTheyNeed) {
   ASSERT_EQ(reload("[daemon]\ndrift = \"report\"\n[group.redis]\nl3 = \"4 ways\"\n"), "");

@@ -173,7 +173,7 @@ TEST(ForeignGroups, Layouts) {
        group("a", "4 ways"),
        "p.toml:2:6: error: a: '4 ways' does not fit in L3 domain 0: 5 ways are free beside group "
        "'x' (3 ways), but not side by side: ways 0-2 and 6-7\n    2 | l3 = \"4 ways\"\n      |     "
-       " ^~~~~~~~\n"},
+       " ^~~~~~~~ write \"3 ways\"\n"},
       {"one way below it", group_state("L3:0=6\nMB:0=100\n", Mode::exclusive), 2,
        group("a", "2 ways"),
        "p.toml:1:8: error: group 'a' cannot be created: the kernel gives a new group the lowest "

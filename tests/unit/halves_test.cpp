@@ -101,7 +101,7 @@ TEST(Halves, Layouts) {
       {halves("a", "2 ways", "ways 2", alone) + halves("b", "3 ways", "ways 0-1", alone) +
            group("c", "2 ways"),
        "p.toml:10:6: error: c: '2 ways' does not fit in L3 domain 0: 1 way is left beside a (2 "
-       "ways), b (5 ways)\n   10 | l3 = \"2 ways\"\n      |      ^~~~~~~~\n"},
+       "ways), b (5 ways)\n   10 | l3 = \"2 ways\"\n      |      ^~~~~~~~ write \"1 way\"\n"},
       {halves("a", "3 ways", "ways 2", alone) + halves("b", "ways 3", "2 ways", alone) +
            group("c", "ways 4-7"),
        "p.toml:7:10: error: the code and data of a, b cannot be placed around the ways that are "

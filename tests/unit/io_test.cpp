@@ -206,7 +206,7 @@ TEST(Io, Refusals) {
        "I/O devices (io_alloc) hold one\n"},
       {"[io]\nl3 = \"5 ways\"\n" + db, machine(), untouched(machine()),
        "p.toml:2:6: error: I/O: '5 ways' does not fit in L3 domain 0: 4 ways are left beside db (4 "
-       "ways)\n"},
+       "ways)\n      | write \"4 ways\"\n"},
       {"[io]\nl3 = \"0x3\"\n[group.db]\nl3 = \"ways 0-3\"\nexclusive = true\n", machine(),
        untouched(machine()),
        "p.toml:2:6: error: I/O: '0x3' overlaps ways 0-1 of L3 domain 0, exclusive to db "

@@ -49,10 +49,10 @@ TEST(PlacementRefusals, Ways) {
        "     ^~~~~~~~~~~\n"},
       {group("a", "4294967295 ways"),
        "p.toml:2:6: error: a: '4294967295 ways' does not fit in L3 domains 0-1: 8 ways are left\n  "
-       "  2 | l3 = \"4294967295 ways\"\n      |      ^~~~~~~~~~~~~~~~~\n"},
+       "  2 | l3 = \"4294967295 ways\"\n      |      ^~~~~~~~~~~~~~~~~ write \"8 ways\"\n"},
       {group("a", "60%") + exclusive("b", "4 ways"),
        "p.toml:2:6: error: a: '60%' (5 ways) does not fit in L3 domains 0-1: 4 ways are left "
-       "beside b (4 ways)\n    2 | l3 = \"60%\"\n      |      ^~~~~\n"},
+       "beside b (4 ways)\n    2 | l3 = \"60%\"\n      |      ^~~~~ write \"4 ways\"\n"},
       {group("a", "100%") + exclusive("b", "4 ways"),
        "p.toml:2:6: error: a: '100%' (8 ways) does not fit in L3 domains 0-1: 4 ways are left "
        "beside b (4 ways)\n    2 | l3 = \"100%\"\n      |      ^~~~~~ write \"all\": every way "
@@ -61,13 +61,13 @@ TEST(PlacementRefusals, Ways) {
       {group("a", "4 ways") + exclusive("b", "ways 2-4"),
        "p.toml:2:6: error: a: '4 ways' does not fit in L3 domains 0-1: 5 ways are free beside b (3 "
        "ways), but not side by side: ways 0-1 and 5-7\n    2 | l3 = \"4 ways\"\n      |      "
-       "^~~~~~~~\n"},
+       "^~~~~~~~ write \"3 ways\"\n"},
       {partition("p", "8 ways") + member("default", "p") + group("a", ""),
        "p.toml:2:6: error: 8 ways asked for exclusively (p 8), but each of L3 domains 0-1 has 8 "
        "ways, and 1 must be left to a\n    2 | l3 = \"8 ways\"\n      |      ^~~~~~~~\n"},
       {group("a", "ways 6-9"),
        "p.toml:2:6: error: a: 'ways 6-9' is out of range: each of L3 domains 0-1 has ways 0-7\n    "
-       "2 | l3 = \"ways 6-9\"\n      |      ^~~~~~~~~~\n"},
+       "2 | l3 = \"ways 6-9\"\n      |      ^~~~~~~~~~ write \"ways 6-7\"\n"},
       {exclusive("a", "ways 0-1") + partition("p", "4 ways") + member("b", "p", "ways 1-2"),
        "p.toml:2:6: error: a: 'ways 0-1' overlaps way 1 of L3 domains 0-1, exclusive to p "
        "(p.toml:5)\n    2 | l3 = \"ways 0-1\"\n      |      ^~~~~~~~~~\n"},
@@ -131,7 +131,7 @@ TEST(PlacementRefusals, Limits) {
        partition("p", "3 ways") + member("a", "p", "ways 2-3") + group("b", "5 ways"),
        "p.toml:7:6: error: b: '5 ways' does not fit in L3 domain 0: 5 ways are free beside p (3 "
        "ways, ways 2-3 of p named by a), but not side by side: ways 0 and 4-7\n    7 | l3 = \"5 "
-       "ways\"\n      |      ^~~~~~~~\n"},
+       "ways\"\n      |      ^~~~~~~~ write \"4 ways\"\n"},
       {"only the strict one does not fit",
        [](Capabilities& c, Snapshot&) { l3(c).shareable_bits = Cbm{0x30}; },
        group("a", "5 ways", "exclusive = \"strict\"\n") + exclusive("b", "1 way"),

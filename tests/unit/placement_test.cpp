@@ -247,7 +247,7 @@ TEST(Placement, LargeDomainIds) {
   }
   EXPECT_EQ(plan_text(group("a", "9 ways"), capabilities, untouched(capabilities)),
             "p.toml:2:6: error: a: '9 ways' does not fit in L3 domains 65536-65537,4294967295: 8 "
-            "ways are left\n    2 | l3 = \"9 ways\"\n      |      ^~~~~~~~\n");
+            "ways are left\n    2 | l3 = \"9 ways\"\n      |      ^~~~~~~~ write \"8 ways\"\n");
   EXPECT_EQ(
       plan_text(group("a", "2 ways"), capabilities, untouched(capabilities)),
       "create    a\nschemata  a  L3:65536-65537,4294967295=3 "

@@ -114,10 +114,10 @@ TEST(Plan, Refusals) {
        "^~~~~~~~~\n"},
       {"[group.a]\nl3 = \"12 ways\"\n",
        "p.toml:2:6: error: a: '12 ways' does not fit in L3 domains 0-1: 11 ways are left\n    2 | "
-       "l3 = \"12 ways\"\n      |      ^~~~~~~~~\n"},
+       "l3 = \"12 ways\"\n      |      ^~~~~~~~~ write \"11 ways\"\n"},
       {"[group.a]\nl3 = \"8 ways\"\n[group.b]\nl3 = \"6 ways\"\nexclusive = true\n",
        "p.toml:2:6: error: a: '8 ways' does not fit in L3 domains 0-1: 5 ways are left beside b (6 "
-       "ways)\n    2 | l3 = \"8 ways\"\n      |      ^~~~~~~~\n"},
+       "ways)\n    2 | l3 = \"8 ways\"\n      |      ^~~~~~~~ write \"5 ways\"\n"},
       {"[group.a]\nl3 = \"0x5\"\n",
        "p.toml:2:6: error: a: '0x5' has gaps; masks of L3 domains 0-1 must be contiguous\n    2 | "
        "l3 = \"0x5\"\n      |      ^~~~~ write \"2 ways\"\n"},
@@ -368,7 +368,7 @@ TEST(Plan, LeastBitsAndSparseMasks) {
       "remove.\n");
   EXPECT_EQ(plan_text("[group.a]\nl3 = \"1 way\"\n", capabilities, untouched(capabilities)),
             "p.toml:2:6: error: '1 way' is too little: a mask of L3 has at least 2 ways "
-            "(min_cbm_bits)\n    2 | l3 = \"1 way\"\n      |      ^~~~~~~\n");
+            "(min_cbm_bits)\n    2 | l3 = \"1 way\"\n      |      ^~~~~~~ write \"2 ways\"\n");
   capabilities.caches.at(Resource::L3).sparse_masks = true;
   EXPECT_EQ(
       plan_text("[group.a]\nl3 = \"0x35\"\n", capabilities, untouched(capabilities)),
