@@ -18,7 +18,7 @@ namespace rdtd {
 
 namespace {
 
-// What all steps of one group make of it.
+// The steps of one group taken together.
 struct Change {
   bool made = false, removed = false;
   Schemata before, after;
