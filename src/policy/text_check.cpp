@@ -110,6 +110,9 @@ bool TextScanner::check_characters() {
 }
 
 std::string TextScanner::hint_for_control(unsigned char byte) const {
+  if (text_.starts_with("\x1f\x8b")) return "the file is not text, but compressed by gzip";
+  constexpr unsigned char escape = 0x1b;  // of the colors of a terminal
+  if (byte == escape) return "remove it";
   // Each letter of a text in UTF-16 has such a byte beside it.
   const auto zeros = static_cast<size_t>(std::ranges::count(text_, '\0'));
   if (zeros > 0)

@@ -174,7 +174,7 @@ constexpr PolicyAndErrors value_errors[] = {
     {"a = \"\x1b[31m\"\n",
      R"(p.toml:1:6: error: control character U+001B
     1 | a = "?[31m"
-      |      ^ write \u001B in a string
+      |      ^ remove it
 )"},
     {"\xff\xfe[",
      R"(p.toml:1:1: error: the file is UTF-16
@@ -209,6 +209,13 @@ TEST(PolicyValues, ErrorsOfTomlPlusPlus) {
               {"a = \"\\ud800\"", "p.toml:1:12: error: not TOML: "}};
   for (const auto& row : rows)
     EXPECT_TRUE(diagnostics(row.text).starts_with(row.error)) << diagnostics(row.text);
+}
+
+TEST(PolicyValues, ACompressedFile) {
+  EXPECT_EQ(diagnostics("\x1f\x8b\x08"), R"(p.toml:1:1: error: control character U+001F
+    1 | ???
+      | ^ the file is not text, but compressed by gzip
+)");
 }
 
 TEST(PolicyValues, NulByte) {
