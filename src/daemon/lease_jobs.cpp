@@ -144,15 +144,30 @@ std::optional<Refusal> LeaseJobs::refuse_update(const std::string& name,
   return std::nullopt;
 }
 
+// The parts that the machine cannot have now, whether or not there is the lease.
+std::vector<MissingPart> LeaseJobs::missing_without(const std::string& name,
+                                                    Applier::Request request) {
+  std::erase_if(request.leases, [path = lease_file(name, {}).path](const PolicyFile& lease) {
+    return lease.path == path;
+  });
+  auto loaded = core_.applier.load(request, *core_.state.in_force);
+  return loaded ? std::move(loaded->prepared.missing) : std::vector<MissingPart>{};
+}
+
 // While the machine cannot have the whole policy, the lease must not displace more of it.
 std::optional<Refusal> LeaseJobs::refuse_to_displace(const std::string& name,
                                                      const Applier::Request& request) {
   const InForce& now = *core_.state.in_force;
   const auto loaded = core_.applier.load(request, now);
   if (!loaded) return loaded.error();
+  const auto is_in = [](const std::vector<MissingPart>& parts, const MissingPart& part) {
+    return std::ranges::find(parts, part.what, &MissingPart::what) != parts.end();
+  };
+  std::optional<std::vector<MissingPart>> without;  // this lease
   for (const MissingPart& part : loaded->prepared.missing) {
-    if (std::ranges::find(now.missing, part.what, &MissingPart::what) != now.missing.end())
-      continue;
+    if (is_in(now.missing, part)) continue;
+    if (!without) without = missing_without(name, request);
+    if (is_in(*without, part)) continue;
     return Refusal{Refusal::Kind::busy,
                    is_displaced(part, now.policy, lease_file(name, {}).path)
                        ? fmt::format("with this lease {} not in force: {}", part.what, part.reason)

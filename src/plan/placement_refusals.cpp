@@ -26,8 +26,9 @@ std::string amount(const Party& party) {
 }
 
 // The part of a mask that is there.
-std::string write_inside(const Party& party, Cbm inside) {
-  if (inside.empty() || !inside.contiguous()) return {};
+std::string write_inside(const DomainRequest& request, const Party& party, Cbm mask) {
+  const Cbm inside = mask & request.all;
+  if (inside.empty() || !inside.contiguous() || inside.count() < request.min_ways) return {};
   if (party.asked.starts_with("0x")) return fmt::format("write \"0x{}\"", to_string(inside));
   return fmt::format("write \"ways {}\"", way_list(inside));
 }
@@ -39,7 +40,7 @@ std::optional<PlacementRefusal> check_form(const DomainRequest& request, const P
                                            Cbm mask) {
   const std::string head = fmt::format("{}: '{}'", party.name, party.asked);
   if (!request.all.contains(mask)) {
-    const std::string hint = write_inside(party, mask & request.all);
+    const std::string hint = write_inside(request, party, mask);
     if (party.asked.starts_with("0x"))
       return PlacementRefusal{party.where, head + " is out of range: the mask of ",
                               fmt::format(" is 0x{}", to_string(request.all)), false, hint};
@@ -363,6 +364,7 @@ std::vector<PlacementRefusal> explain(const DomainRequest& request, const Board&
                                  holders(request)),
          false,
          *count == request.all.count() ? "write \"all\": every way that the group may fill"
+         : party.asked.contains("..")  ? ""
                                        : fmt::format("write \"{}\"", ways(*left))});
   }
   return refusals;

@@ -94,7 +94,12 @@ void Planner::warn_of_no_limit(Resource resource, const DomainAmount& line, uint
 // A guard changes what lies between the ends of a range.
 void Planner::warn_of_narrow_range(const Located<Amount>& amount, const BandwidthInfo& info,
                                    uint32_t most, uint32_t unlimited) {
-  if (policy_.guard.mode == GuardMode::off || !amount.value.least) return;
+  const std::string& text = amount.value.text;
+  const size_t dots = text.find("..");
+  // Of two ends that are written alike, the policy's own check warns.
+  if (policy_.guard.mode == GuardMode::off || !amount.value.least || dots == std::string::npos ||
+      trim(text.substr(0, dots)) == trim(text.substr(dots + 2)))
+    return;
   const auto least = bandwidth_value({*amount.value.least, amount.value.text, {}}, info, unlimited);
   if (least && *least >= most)
     warning(amount.where, fmt::format("both ends of '{}' are the same on this machine: the guard "

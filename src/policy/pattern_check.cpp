@@ -159,9 +159,12 @@ Check check_slip(ConditionKind kind, std::string_view text, bool in_array) {
   const std::string_view regex = without_slashes(text);
   auto slip = find_slip(kind, regex);
   if (!slip) return std::nullopt;
-  if (regex.size() < text.size() && kind == ConditionKind::exe)
-    for (std::string& path : slip->meant)
-      if (!path.starts_with('/')) path.insert(0, path.starts_with('*') ? "*/" : "**/");
+  for (std::string& meant : slip->meant) {
+    if (regex.size() == text.size()) break;
+    if (meant.find_first_not_of('*') == std::string::npos) return std::nullopt;
+    if (kind == ConditionKind::exe && !meant.starts_with('/')) meant.insert(0, "**/");
+    if (kind == ConditionKind::cgroup && !meant.starts_with('/')) meant.insert(0, "/");
+  }
   // "shop/redis,web": the rest is in the same namespace.
   const std::string& first = slip->meant.front();
   const std::string space = first.contains('/') ? first.substr(0, first.find('/') + 1) : "*/";

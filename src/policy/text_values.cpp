@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 #include "characters.hpp"
@@ -148,10 +147,15 @@ bool TextScanner::scan_plain(unsigned depth) {
     if (lower(value) == nothing || value == "None")
       return fail(place_.at, place_.at + value.size(), fmt::format("'{}' is not a value", value),
                   "without a value, leave the key out");
-  const bool is_word = std::isalpha(static_cast<unsigned char>(value.front())) != 0;
-  if (is_word && is_one_of(key_, {"log_level", "drift", "unsupported", "readers"}))
+  const std::string word = lower(value);
+  const bool is_choice =
+      (key_ == "log_level" && is_one_of(word, {"debug", "info", "warning", "error"})) ||
+      (key_ == "drift" && is_one_of(word, {"restore", "report"})) ||
+      (key_ == "unsupported" && is_one_of(word, {"refuse", "skip"})) ||
+      (key_ == "readers" && depth == 0 && is_one_of(word, {"group", "all"}));
+  if (is_choice)
     return fail(place_.at, place_.at + value.size(), fmt::format("'{}' is not in quotes", value),
-                "write " + rdtd::quoted(lower(value)));
+                "write " + rdtd::quoted(word));
   std::string all = hint_of_unquoted_array();
   return fail(place_.at, place_.at + value.size(), fmt::format("'{}' is not in quotes", value),
               all.empty() ? value_hint(key_, value) : std::move(all));

@@ -9,14 +9,14 @@
 
 namespace rdtd {
 
-// "; 'web' is a group: rdtctl run -g web -- true" of the command "web true".
+// "; 'web' is a group: rdtctl run -g web -- COMMAND ..." of the command "web true".
 static std::string group_of_command(const Context& context,
                                     const std::vector<std::string>& command) {
   const std::string& first = command.front();
   if (command.size() < 2) return {};
   const std::vector<std::string> known = policy_groups(context);
   if (!is_group(context, first) && std::ranges::find(known, first) == known.end()) return {};
-  return fmt::format("; '{0}' is a group: rdtctl run -g {0} -- {1}", first, command[1]);
+  return fmt::format("; '{0}' is a group: rdtctl run -g {0} -- COMMAND ...", first);
 }
 
 void VerbTable::add_control() {

@@ -86,11 +86,12 @@ Outcome outcome_of(const RuleSet& rules, const std::vector<RuleTrial>& trials) {
 std::string unit_outside_cgroup(ProcessDescription& process) {
   const auto cgroup = process.values.find(ConditionKind::cgroup);
   if (cgroup == process.values.end()) return {};
-  const std::vector<std::string_view> parts = split(cgroup->second, '/');
-  for (const ConditionKind kind : {ConditionKind::unit, ConditionKind::user_unit}) {
+  const CgroupUnits derived = units_of_cgroup(cgroup->second);
+  for (const auto& [kind, units] : {std::pair(ConditionKind::unit, &derived.system),
+                                    std::pair(ConditionKind::user_unit, &derived.user)}) {
     const auto unit = process.values.find(kind);
     if (unit == process.values.end()) continue;
-    if (std::ranges::find(parts, std::string_view(unit->second)) == parts.end())
+    if (std::ranges::find(*units, std::string_view(unit->second)) == units->end())
       return fmt::format("cgroup '{}' is not in unit '{}'", cgroup->second, unit->second);
     process.values.erase(unit);
   }

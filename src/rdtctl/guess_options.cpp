@@ -141,8 +141,10 @@ size_t Guess::rewrite_option(size_t at) {
   }
   if (word.size() > 2 && word[0] == '-' && word[1] != '-' && word[2] == '=' &&
       known_("", word.substr(0, 2)) == false)
-    return refuse(word.starts_with("-j") ? "-j takes no value: write --json" + word.substr(2)
-                                         : fmt::format("{} takes no value", word.substr(0, 2)));
+    return refuse(fmt::format("{} takes no value{}", word.substr(0, 2),
+                              word.starts_with("-j") && is_form(word.substr(3))
+                                  ? ": write --json" + word.substr(2)
+                                  : ""));
   if (word == name + "=" && takes_next(name))
     return refuse(fmt::format("'{}' has no value after its '='", name));
   // A file of such a name is hardly meant.

@@ -65,6 +65,7 @@ std::string amounts_text(const Capabilities& capabilities, Resource resource,
 
 std::vector<std::string> parts_of(const Capabilities& capabilities, const Change& change) {
   std::vector<std::string> out;
+  if (change.made && change.removed) out.emplace_back("made again");
   for (const auto& [resource, values] : change.after) {
     std::string text =
         fmt::format("{} {}", to_string(resource), amounts_text(capabilities, resource, values));
@@ -100,7 +101,8 @@ void print_changes(const Context& context, const Capabilities& capabilities, con
   constexpr size_t indent = 4;  // of the lines after the first one
   for (const std::string& name : order) {
     const Change& change = groups.at(name);
-    const bool goes = change.removed, comes = change.made && !goes;
+    // One that is removed and made is locked, or a group, in place of the other.
+    const bool goes = change.removed && !change.made, comes = change.made && !change.removed;
     const std::string text = goes ? group_label(name)
                                   : fmt::format("{:<{}}  {}", group_label(name), widest,
                                                 join(parts_of(capabilities, change), "; "));

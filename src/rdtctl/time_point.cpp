@@ -20,7 +20,8 @@ namespace {
 
 constexpr uint64_t one_second = 1'000'000;
 
-enum class Zone { local, utc };
+// `winter` and `summer`: local, by the name of one of them.
+enum class Zone { local, winter, summer, utc };
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
@@ -32,7 +33,7 @@ std::tm fields_of(uint64_t usec, Zone zone) {
 }
 
 uint64_t usec_of(std::tm fields, Zone zone) {
-  fields.tm_isdst = -1;
+  fields.tm_isdst = zone == Zone::winter ? 0 : zone == Zone::summer ? 1 : -1;
   const std::time_t time = zone == Zone::utc ? ::timegm(&fields) : std::mktime(&fields);
   return time < 0 ? 0 : static_cast<uint64_t>(time) * one_second;
 }
@@ -72,10 +73,12 @@ std::optional<uint64_t> calendar_time(const std::string& text, const std::tm& da
   return std::nullopt;
 }
 
-// Takes "08:30:59.25" apart: cuts the fraction of a second off, and returns it.
+// Takes "08:30:59.25" and "@5.25" apart: cuts the fraction of a second off, and returns it.
 uint64_t take_fraction(std::string& text) {
   const size_t point = text.rfind('.');
-  if (point == std::string::npos || point < 3 || text[point - 3] != ':') return 0;
+  if (point == std::string::npos) return 0;
+  const bool in_day = point >= 6 && text[point - 3] == ':' && text[point - 6] == ':';
+  if (!in_day && !text.starts_with('@')) return 0;
   size_t end = point + 1;
   uint64_t usec = 0;
   for (uint64_t unit = one_second / 10; end < text.size() && is_digit(text[end]); ++end, unit /= 10)
@@ -88,12 +91,14 @@ uint64_t take_fraction(std::string& text) {
 // Cuts the name of a zone off the end. Only that of this machine, as systemctl(1) prints it, is
 // known by name.
 Zone take_zone(std::string& text) {
-  for (const std::string& suffix :
-       {std::string(" UTC"), std::string("Z"), fmt::format(" {}", ::tzname[0]),
-        fmt::format(" {}", ::tzname[1])})
+  ::tzset();
+  for (const auto& [suffix, zone] : {std::pair(std::string(" UTC"), Zone::utc),
+                                     {"Z", Zone::utc},
+                                     {fmt::format(" {}", ::tzname[0]), Zone::winter},
+                                     {fmt::format(" {}", ::tzname[1]), Zone::summer}})
     if (text.ends_with(suffix)) {
       text.resize(text.size() - suffix.size());
-      return suffix == " UTC" || suffix == "Z" ? Zone::utc : Zone::local;
+      return zone;
     }
   return Zone::local;
 }
@@ -160,13 +165,12 @@ std::expected<uint64_t, std::string> parse_time(std::string_view given, uint64_t
   if (text == "now") return now_usec;
   for (const auto& [word, days] : {std::pair("yesterday", -1), {"today", 0}, {"tomorrow", 1}})
     if (text == word) return midnight(now_usec, days, Zone::local);
-  if (text.starts_with('@'))
-    if (const auto seconds =
-            parse_unsigned<uint32_t>(std::string_view(text).substr(1, text.find('.') - 1)))
-      return *seconds * one_second;
-  if (const auto usec = relative_time(text, now_usec)) return *usec;
   std::string calendar = text;
   const uint64_t fraction = take_fraction(calendar);
+  if (text.starts_with('@'))
+    if (const auto seconds = parse_unsigned<uint32_t>(std::string_view(calendar).substr(1)))
+      return *seconds * one_second + fraction;
+  if (const auto usec = relative_time(text, now_usec)) return *usec;
   if (const auto usec = time_with_offset(calendar)) return *usec + fraction;
   const Zone zone = take_zone(calendar);
   const std::tm day = fields_of(midnight(now_usec, 0, zone), zone);

@@ -25,6 +25,9 @@ uint64_t way_bytes(const Capabilities& capabilities, Resource resource, DomainId
 size_t count_domains(const Capabilities& capabilities, Resource resource) {
   if (const auto cache = capabilities.caches.find(resource); cache != capabilities.caches.end())
     return cache->second.way_bytes.size();
+  if (const auto control = capabilities.controls.find(resource);
+      control != capabilities.controls.end())
+    return control->second.domains.size();
   const auto limit = capabilities.bandwidths.find(resource);
   return limit == capabilities.bandwidths.end() ? 0 : limit->second.unlimited.size();
 }

@@ -11,6 +11,14 @@ using test::PolicyAndErrors;
 using test::ValueAndFinding;
 
 constexpr ValueAndFinding values_and_findings[] = {
+    {"exe = '/^.*redis$/'",
+     "error: '/^.*redis$/' can never match: it is a glob, not a regular expression, and matches "
+     "the whole text | write \"**/*redis\""},
+    {"cgroup = '/^system.slice/.*$'",
+     "error: '/^system.slice/.*$' can never match: it is a glob, not a regular expression, and "
+     "matches the whole text | write \"/system.slice/*\""},
+    {"exe = '**/*redis'", ""},
+    {"cgroup = '/system.slice/*'", ""},
     {"name = '/^postgres/'",
      "error: '/^postgres/' can never match: it is a glob, not a regular expression, and matches "
      "the whole text | write \"postgres*\""},
@@ -542,6 +550,10 @@ constexpr PolicyAndErrors policies[] = {
      "integer\n"
      "    2 | l3 = 30\n"
      "      |      ^~ write \"30%\"\n"},
+    {"[daemon]\nreaders = Admins\n",
+     "p.toml:2:11: error: 'Admins' is not in quotes\n"
+     "    2 | readers = Admins\n"
+     "      |           ^~~~~~ quote it: \"Admins\"\n"},
     {"[daemon]\nlog_level = DEBUG\n",
      "p.toml:2:13: error: 'DEBUG' is not in quotes\n"
      "    2 | log_level = DEBUG\n"

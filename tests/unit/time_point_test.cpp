@@ -75,6 +75,10 @@ TEST_F(TimePoint, Forms) {
                            "@",
                            "ago",
                            "08:30:59.",
+                           "08:30.5",
+                           "@5.abc",
+                           "@1.2.3",
+                           "@.5",
                            "2025-11-24 08:30:59.x",
                            "0 months ago",
                            "9999y",
@@ -97,6 +101,19 @@ TEST_F(TimePoint, Forms) {
                   "\"yesterday\"" +
                   std::string(text == std::string_view("10") ? "; did you mean \"10s\"?" : ""));
   }
+}
+
+// Where the clocks go back, an hour is there twice.
+TEST_F(TimePoint, TheZoneSaysWhichHour) {
+  ::setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+  const auto usec = [](const char* text) { return parse_time(text, 0).value_or(0); };
+  constexpr uint64_t hour = 3'600'000'000;
+  EXPECT_EQ(usec("2026-10-25 02:30 CET"), usec("2026-10-25 01:30 UTC"));
+  EXPECT_EQ(usec("2026-10-25 02:30 CEST"), usec("2026-10-25 02:30 CET") - hour);
+  EXPECT_EQ(usec("2026-07-01 08:30 CEST"), usec("2026-07-01 06:30 UTC"));
+  EXPECT_EQ(usec("2026-07-01 08:30 CET"), usec("2026-07-01 07:30 UTC"));
+  EXPECT_EQ(usec("2026-07-01 08:30"), usec("2026-07-01 06:30 UTC"));
+  EXPECT_EQ(usec("@5.25"), 5'250'000U);
 }
 
 TEST_F(TimePoint, ARecordingIsNone) {

@@ -41,6 +41,8 @@ class LeaseJobs {
                                                     const std::string& policy, uid_t uid) const;
   [[nodiscard]] std::optional<Refusal> refuse_update(const std::string& name,
                                                      const Caller& caller) const;
+  [[nodiscard]] std::vector<MissingPart> missing_without(const std::string& name,
+                                                         Applier::Request request);
   [[nodiscard]] std::optional<Refusal> refuse_to_displace(const std::string& name,
                                                           const Applier::Request& request);
   [[nodiscard]] bool too_many(const std::string& name) const {
