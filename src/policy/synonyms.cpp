@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "pattern_finding.hpp"
+
 namespace rdtd {
 
 namespace {
@@ -91,7 +93,7 @@ constexpr auto of_rules = std::to_array<Synonym>({
      "rules do not know the settings of a scheduler; each job has a cgroup: **/job_ID"},
     {"runtime serviceaccount", "pod", of_kubernetes},
     {"env environment", "name", "rules do not know the environment; 'cmdline' or 'unit' may do"},
-    {"all any everything default", "name", holds_for_all},
+    {"all any everything default", "name", pattern::every_process},
     {"l3 l2 l3code l3data l2code l2data mb smba mba llc cache schemata ways "
      "mbmin minbandwidth maxbandwidth bandwidth membw",
      "name", needs_group},

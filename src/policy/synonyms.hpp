@@ -34,7 +34,6 @@ inline constexpr std::string_view other_controls =
 inline constexpr std::string_view by_domain =
     "a table maps domains to amounts: l3 = { \"0\" = \"4 ways\", \"*\" = \"2 ways\" }";
 inline constexpr std::string_view as_comment = "use a comment (#), or a key that begins with 'x-'";
-inline constexpr std::string_view holds_for_all = "name = \"*\" holds for every process";
 inline constexpr std::string_view of_alternatives =
     "all conditions of a rule must hold, an array holds if one of its members does, and "
     "alternatives are one [[rule]] each";

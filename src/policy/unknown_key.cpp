@@ -9,6 +9,7 @@
 
 #include "amount_hints.hpp"
 #include "names.hpp"
+#include "pattern_finding.hpp"
 #include "plain_value.hpp"
 #include "rdtd/base/text.hpp"
 #include "rdtd/model/cpu_list.hpp"
@@ -252,7 +253,7 @@ std::string hint_by_value(const UnknownKey& unknown, std::string_view word, std:
   if (hint.starts_with("write [[rule]] with") && contains(unknown.inner_keys, "group"))
     return std::string(hint.substr(0, hint.find(", and a [group")));
   if (hint == of_namespace) return hint_for_namespace(unknown);
-  if (hint == holds_for_all && is_one_of(word, {"all", "any"}) && !unknown.is_on)
+  if (hint == pattern::every_process && is_one_of(word, {"all", "any"}) && !unknown.is_on)
     return std::string(of_alternatives);
   if (hint == of_kubernetes && is_workload_key(word))
     if (std::string pods = pods_of_workload(unknown); !pods.empty()) return pods;

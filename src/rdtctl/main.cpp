@@ -162,7 +162,7 @@ int report_usage(const CLI::App& app, const std::string& error) {
 }
 
 // CLI11 asks for the version before it calls what belongs to -j and --json.
-void print_version(const CLI::App& app, Context context) {
+void show_version(const CLI::App& app, Context context) {
   const std::vector<std::string> form = app.get_option("--json")->results();
   if (app.get_option("-j")->count() > 0 || (!form.empty() && form.back() != "off"))
     context.json = rdtd::Json::compact;
@@ -180,7 +180,7 @@ int parse(CLI::App& app, const Context& context, std::vector<std::string> argume
     const CLI::App* verb = rdtd::given_verb(app);
     rdtd::print("{}", rdtd::help_text(verb == nullptr ? app : *verb));
   } catch (const CLI::CallForVersion&) {
-    print_version(app, context);
+    show_version(app, context);
   } catch (const CLI::ParseError& error) {
     return report_usage(app, rdtd::usage_error_text(app, error) + verbs.hint());
   } catch (const UsageError& error) {

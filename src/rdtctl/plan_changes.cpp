@@ -53,6 +53,12 @@ struct Change {
   }
 };
 
+// One that is removed and made is a region in place of a group, or has other ways: it changes.
+std::pair<const char*, Judgment> sign_of(const Change& change) {
+  if (change.made == change.removed) return {"~", Judgment::odd};
+  return change.made ? std::pair("+", Judgment::good) : std::pair("-", Judgment::bad);
+}
+
 // "4 ways (f)", "20%"; "0=4 ways (f);1=2 ways (3)" where domains differ.
 std::string amounts_text(const Capabilities& capabilities, Resource resource,
                          const DomainValues& values) {
@@ -65,6 +71,7 @@ std::string amounts_text(const Capabilities& capabilities, Resource resource,
 
 std::vector<std::string> parts_of(const Capabilities& capabilities, const Change& change) {
   std::vector<std::string> out;
+  if (change.removed && !change.made) return out;
   if (change.made && change.removed) out.emplace_back("made again");
   for (const auto& [resource, values] : change.after) {
     std::string text =
@@ -101,21 +108,11 @@ void print_changes(const Context& context, const Capabilities& capabilities, con
   constexpr size_t indent = 4;  // of the lines after the first one
   for (const std::string& name : order) {
     const Change& change = groups.at(name);
-    // One that is removed and made is locked, or a group, in place of the other.
-    const bool goes = change.removed && !change.made, comes = change.made && !change.removed;
-    const std::string text = goes ? group_label(name)
-                                  : fmt::format("{:<{}}  {}", group_label(name), widest,
-                                                join(parts_of(capabilities, change), "; "));
+    const auto [sign, judgment] = sign_of(change);
+    const std::string text = fmt::format("{:<{}}  {}", group_label(name), widest,
+                                         join(parts_of(capabilities, change), "; "));
     const size_t width = width_of_text(context) - std::min<size_t>(2, width_of_text(context));
-    print("{} {}\n",
-          colored(context,
-                  comes  ? Judgment::good
-                  : goes ? Judgment::bad
-                         : Judgment::odd,
-                  comes  ? "+"
-                  : goes ? "-"
-                         : "~"),
-          break_lines(trim(text), width, indent));
+    print("{} {}\n", colored(context, judgment, sign), break_lines(trim(text), width, indent));
   }
 }
 

@@ -72,15 +72,14 @@ std::expected<ReadRecording, int> read_file(const verbs::RecordingSource& source
   return std::unexpected(static_cast<int>(Exit::failed));
 }
 
-// Whether the policy says so.
+// Whether the policy turns the recording off.
 bool keeps_no_history(const Context& context) {
   return parse_policy(find_policy_files(context.root)).policy.observer.record_bytes == 0;
 }
 
 constexpr const char* no_history =
     "record = \"0\" in [observer] of the policy: nothing is recorded, and 'rdtctl status' shows "
-    "the "
-    "contention of the last hour";
+    "the contention of the last hour";
 
 std::expected<ReadRecording, int> read_kept(const Context& context, const Period& period,
                                             const UseSample& use) {
