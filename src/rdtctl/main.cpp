@@ -16,6 +16,7 @@
 #include "argument_vector.hpp"
 #include "command_line.hpp"
 #include "first_guesses.hpp"
+#include "output.hpp"
 #include "print.hpp"
 #include "rdtd/base/text.hpp"
 #include "verb_table.hpp"
